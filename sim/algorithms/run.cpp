@@ -1,0 +1,120 @@
+#include "sim/algorithms/run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/algorithms/reference.h"
+#include "sim/config/check.h"
+
+namespace fa {
+namespace {
+
+// The operand as it stands in HBM: rounded to the element type.
+Matrix rounded(const Matrix& values, Element element) {
+  Matrix result = values;
+  round_all(element, result.values());
+  return result;
+}
+
+HbmTensor operand(Machine& machine, Tensor id, Head heads, int rows, const std::vector<Matrix>* values) {
+  const Problem& p = machine.problem();
+  HbmTensor tensor = machine.hbm(id, heads, rows, p.d, p.element);
+  for (Head head = 0; values && head < heads; ++head)
+    tensor.values(head) = rounded(values->at(static_cast<std::size_t>(head)), p.element);
+  return tensor;
+}
+
+Executed prepared(const Program& program, const Problem& problem, const Tiling& tiling, const Hardware& hardware,
+                  Detail detail) {
+  if (auto why = why_invalid(problem, tiling, hardware)) throw SpecError(*why);
+  if (problem.element == Element::e4m3 || problem.element == Element::byte)
+    throw SpecError(fmt::format("--element {} is not taken by {}; choose fp32, fp16 or bf16.", name_of(problem.element),
+                                program.name));
+  Executed executed;
+  executed.run.program = program.name;
+  executed.run.problem = problem;
+  executed.run.tiling = tiling;
+  executed.run.hardware = hardware;
+  executed.run.detail = detail;
+  return executed;
+}
+
+void perform(const Program& program, Machine& machine, Executed& executed, const Operands* operands) {
+  const Run& run = executed.run;
+  const Problem& p = run.problem;
+  if (run.detail != Detail::values) operands = nullptr;
+  Inputs in{.problem = p,
+            .Q = operand(machine, Tensor::Q, p.heads_total(), p.n_q, operands ? &operands->q : nullptr),
+            .K = operand(machine, Tensor::K, p.kv_heads_total(), p.n_kv, operands ? &operands->k : nullptr),
+            .V = operand(machine, Tensor::V, p.kv_heads_total(), p.n_kv, operands ? &operands->v : nullptr)};
+  program.forward(machine, in, run.tiling, executed.output);
+}
+
+double difference(double value, double truth) {
+  if (std::isnan(value) || std::isnan(truth)) return std::isnan(value) && std::isnan(truth) ? 0.0 : INFINITY;
+  return value == truth ? 0.0 : std::fabs(value - truth);  // equal infinities differ by nothing
+}
+
+}  // namespace
+
+Executed execute(const Program& program, const Problem& problem, const Tiling& tiling, const Hardware& hardware,
+                 const RunOptions& options, const Operands* operands) {
+  Executed executed = prepared(program, problem, tiling, hardware, options.detail);
+  Machine machine(executed.run, options.record_values, std::numeric_limits<std::int64_t>::max());
+  perform(program, machine, executed, operands);
+  return executed;
+}
+
+Run run(const Program& program, const Problem& problem, const Tiling& tiling, const Hardware& hardware,
+        const RunOptions& options, const Operands* operands) {
+  return execute(program, problem, tiling, hardware, options, operands).run;
+}
+
+State run_until(std::int64_t steps, const Program& program, const Problem& problem, const Tiling& tiling,
+                const Hardware& hardware, const RunOptions& options, const Operands* operands) {
+  Executed executed = prepared(program, problem, tiling, hardware, options.detail);
+  Machine machine(executed.run, options.record_values, steps);
+  try {
+    perform(program, machine, executed, operands);
+  } catch (const Machine::Stopped&) {  // as asked
+  }
+  return machine.state();
+}
+
+Accuracy accuracy(const Executed& executed, const Operands& operands) {
+  const Problem& p = executed.run.problem;
+  const Output& out = executed.output;
+  Accuracy result;
+  double atol = 0;
+  for (Head head = 0; head < p.heads_total(); ++head) {
+    const auto index = static_cast<std::size_t>(head), kv = static_cast<std::size_t>(p.kv_head_of(head));
+    const Matrix q = rounded(operands.q[index], p.element), k = rounded(operands.k[kv], p.element),
+                 v = rounded(operands.v[kv], p.element);
+    const Reference truth = reference_attention(p, q, k, v);
+    const Matrix plain = plain_attention(p, q, k, v);
+    const std::span<const float> ours = out.O.values(head).values();
+    for (std::size_t i = 0; i < truth.o.size(); ++i) {
+      result.max_abs_error = std::max(result.max_abs_error, difference(ours[i], truth.o[i]));
+      result.plain_max_abs_error = std::max(result.plain_max_abs_error, difference(plain.values()[i], truth.o[i]));
+      // One rounding at a magnitude of 0.3, as the official suites measure it (research: hopper/test_flash_attn.py).
+      const float shifted = round_to(p.element, round_to(p.element, static_cast<float>(truth.o[i]) + 0.3f) - 0.3f);
+      if (std::isfinite(truth.o[i]))
+        atol = std::max(atol, 2 * std::fabs(shifted - static_cast<double>(round_to(p.element, static_cast<float>(truth.o[i])))));
+    }
+    for (std::size_t i = 0; i < truth.lse.size() && (out.LSE || out.m); ++i) {
+      const int row = static_cast<int>(i);
+      // flash1 leaves m and l; LSE is what the pair means.
+      const double lse = out.LSE ? out.LSE.values(head).at(row, 0)
+                                 : out.m.values(head).at(row, 0) + std::log(static_cast<double>(out.l.values(head).at(row, 0)));
+      const double scale = std::max(1.0, std::isfinite(truth.lse[i]) ? std::fabs(truth.lse[i]) : 1.0);
+      result.lse_max_error = std::max(result.lse_max_error, difference(lse, truth.lse[i]) / scale);
+    }
+  }
+  result.tolerance = 2 * result.plain_max_abs_error + atol;
+  result.exact = result.max_abs_error <= result.tolerance && result.lse_max_error <= 1e-3;
+  return result;
+}
+
+}  // namespace fa

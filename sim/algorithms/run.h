@@ -1,0 +1,39 @@
+#pragma once
+// Runs a program on a machine, and says how exact its result is.
+
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+#include "sim/algorithms/program.h"
+#include "sim/record/operands.h"
+#include "sim/record/run.h"
+#include "sim/record/state.h"
+
+namespace fa {
+
+struct RunOptions {
+  Detail detail = Detail::totals;
+  bool record_values = false;  // keep every event's result, for replay and for the viewer; with Detail::values only
+};
+
+struct Executed {
+  Run run;
+  Output output;  // values only with Detail::values
+};
+
+// Throws SpecError with a full sentence if the specification cannot work. `operands` are needed for Detail::values.
+Executed execute(const Program& program, const Problem& problem, const Tiling& tiling, const Hardware& hardware,
+                 const RunOptions& options = {}, const Operands* operands = nullptr);
+
+Run run(const Program& program, const Problem& problem, const Tiling& tiling, const Hardware& hardware,
+        const RunOptions& options = {}, const Operands* operands = nullptr);
+
+// The machine after the first `steps` events: what replay(run, steps) must equal.
+State run_until(std::int64_t steps, const Program& program, const Problem& problem, const Tiling& tiling,
+                const Hardware& hardware, const RunOptions& options, const Operands* operands);
+
+// The error of a run's O (and LSE) against attention in double on the operands as rounded to the element type.
+Accuracy accuracy(const Executed& executed, const Operands& operands);
+
+}  // namespace fa

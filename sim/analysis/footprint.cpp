@@ -1,0 +1,19 @@
+#include "sim/analysis/footprint.h"
+
+namespace fa {
+
+Footprint footprint(const Run& run) {
+  Footprint result;
+  for (const Allocation& allocation : run.allocations) {
+    switch (allocation.tensor) {
+      case Tensor::Q:
+      case Tensor::K:
+      case Tensor::V:
+      case Tensor::O: result.operands += allocation.bytes(); break;
+      default: result.extra += allocation.bytes();
+    }
+  }
+  return result;
+}
+
+}  // namespace fa

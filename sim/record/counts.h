@@ -1,0 +1,68 @@
+#pragma once
+// What a launch, or a whole run, has moved and computed.
+
+#include <array>
+#include <cstdint>
+
+#include "sim/record/event.h"
+
+namespace fa {
+
+struct TensorCounts {
+  Bytes read;     // requested from HBM
+  Bytes written;  // sent to HBM
+
+  friend bool operator==(const TensorCounts&, const TensorCounts&) = default;
+};
+
+struct Counts {
+  std::array<TensorCounts, tensor_count> tensors;
+  Bytes sram_read, sram_written;
+  Flops flops;
+  std::int64_t exponentials = 0;
+  std::int64_t events = 0;
+
+  friend bool operator==(const Counts&, const Counts&) = default;
+
+  const TensorCounts& operator[](Tensor tensor) const { return tensors[static_cast<std::size_t>(tensor)]; }
+  TensorCounts& operator[](Tensor tensor) { return tensors[static_cast<std::size_t>(tensor)]; }
+
+  Bytes read() const {
+    Bytes sum;
+    for (const TensorCounts& tensor : tensors) sum += tensor.read;
+    return sum;
+  }
+  Bytes written() const {
+    Bytes sum;
+    for (const TensorCounts& tensor : tensors) sum += tensor.written;
+    return sum;
+  }
+  Bytes moved() const { return read() + written(); }
+
+  void add(const Event& event) {
+    if (event.tensor != Tensor::none) {
+      TensorCounts& tensor = (*this)[event.tensor];
+      (event.op == Op::store ? tensor.written : tensor.read) += event.hbm;
+    }
+    sram_read += event.sram_read;
+    sram_written += event.sram_written;
+    flops += event.flops;
+    exponentials += event.exponentials;
+    ++events;
+  }
+
+  Counts& operator+=(const Counts& other) {
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      tensors[i].read += other.tensors[i].read;
+      tensors[i].written += other.tensors[i].written;
+    }
+    sram_read += other.sram_read;
+    sram_written += other.sram_written;
+    flops += other.flops;
+    exponentials = checked_add(exponentials, other.exponentials);
+    events = checked_add(events, other.events);
+    return *this;
+  }
+};
+
+}  // namespace fa

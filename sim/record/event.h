@@ -1,0 +1,57 @@
+#pragma once
+// One step of a block: what it did, to which tile, and what that cost. A fact, never a time.
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "sim/config/problem.h"
+#include "sim/record/tensor.h"
+
+namespace fa {
+
+enum class Op : signed char {
+  start,           // every accumulator ← its first value: m = −∞, l = 0, O = 0
+  load,            // HBM → SRAM or registers
+  store,           // SRAM or registers → HBM
+  matmul,          // to = scale · A Bᵀ, or to += A B
+  mask,            // −∞ where a query may not see a key
+  scale,           // to = scale · to, as a pass of its own
+  running_max,     // m ← max(m, rowmax S)
+  rescale_factor,  // r ← exp(m_old − m_new)
+  exp,             // P ← exp(S − m)
+  running_sum,     // l ← r · l + rowsum P
+  rescale,         // O ← r · O
+  normalise,       // O ← O / l
+  log_sum_exp,     // LSE ← m + ln l
+  dropout,         // P ← keep ∘ P / (1 − p)
+};
+
+inline constexpr std::array<std::string_view, 14> op_names{
+    "start", "load", "store", "matmul", "mask", "scale", "running_max", "rescale_factor",
+    "exp", "running_sum", "rescale", "normalise", "log_sum_exp", "dropout"};
+
+constexpr std::string_view name_of(Op op) { return op_names[static_cast<std::size_t>(op)]; }
+constexpr int index_of(Op op) { return static_cast<int>(op); }
+
+using BufferId = int;  // index into the buffers of a launch
+inline constexpr BufferId no_buffer = -1;
+
+struct Event {
+  Op op = Op::load;
+  Tensor tensor = Tensor::none;  // the HBM tensor of a load or store
+  int launch = 0;
+  std::int64_t block = 0;  // within the launch
+  int lane = 0;            // who did it; programs without warp specialisation have one lane
+  Head head = 0;           // of the tensor for a load or store, else of the block
+  Rows rows{}, cols{};     // the tile that is moved, or that the result holds
+  BufferId to = no_buffer;
+  std::array<BufferId, 2> from{no_buffer, no_buffer};
+  Bytes hbm{};  // requested from or sent to HBM
+  Bytes sram_read{}, sram_written{};
+  Flops flops{};                   // of the tensor cores; whole tiles, as the hardware runs them
+  std::int64_t exponentials = 0;   // whole tiles too
+  std::int64_t values = -1;        // where the result's rows × cols values stand in Run::values; −1: not recorded
+};
+
+}  // namespace fa
