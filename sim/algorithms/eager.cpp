@@ -22,7 +22,8 @@ void sequence(Machine& machine, const Inputs& in, const Tiling& t, Output& out, 
   const Problem& p = in.problem;
   HbmTensor S = unfused::scores(machine, in, t, scale_in_product ? p.scale() : 1.0);
   if (!scale_in_product)
-    pass(machine, "S = scale · S", p, t, S, [&](Block& block, Head, const Buffer& tile) { block.scale(tile, p.scale()); });
+    pass(machine, "S = scale · S", p, t, S,
+         [&](Block& block, Head, const Buffer& tile) { block.scale(tile, p.scale()); });
   pass(machine, "S = S + mask", p, t, S, [&](Block& block, Head, const Buffer& tile) { block.mask(tile); });
   HbmTensor P = unfused::softmax(machine, p, t, S, false);
   HbmTensor keep = machine.hbm(Tensor::keep, p.heads_total(), p.n_q, p.n_kv, Element::byte);
@@ -41,6 +42,8 @@ void eager(Machine& machine, const Inputs& in, const Tiling& t, Output& out) { s
 
 // The same with the scale inside the first product (a batched GEMM's alpha), as GPT-2 codes of FA-1's time did it:
 // the accounting that gives the 40.3 GB of the FA-1 paper's Figure 2.
-void eager_alpha(Machine& machine, const Inputs& in, const Tiling& t, Output& out) { sequence(machine, in, t, out, true); }
+void eager_alpha(Machine& machine, const Inputs& in, const Tiling& t, Output& out) {
+  sequence(machine, in, t, out, true);
+}
 
 }  // namespace fa

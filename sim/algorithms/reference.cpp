@@ -12,7 +12,8 @@ void attention(const Problem& p, const Matrix& q, const Matrix& k, const Matrix&
   const auto d = static_cast<std::size_t>(p.d);
   std::vector<Real> keys(static_cast<std::size_t>(p.n_kv) * d);  // Kᵀ, so that the loop over keys vectorises
   for (int j = 0; j < p.n_kv; ++j)
-    for (int c = 0; c < p.d; ++c) keys[static_cast<std::size_t>(c) * static_cast<std::size_t>(p.n_kv) + static_cast<std::size_t>(j)] = k.at(j, c);
+    for (int c = 0; c < p.d; ++c)
+      keys[static_cast<std::size_t>(c) * static_cast<std::size_t>(p.n_kv) + static_cast<std::size_t>(j)] = k.at(j, c);
 
   std::vector<Real> scores(static_cast<std::size_t>(p.n_kv)), o(d);
   for (int i = 0; i < p.n_q; ++i) {
@@ -46,20 +47,22 @@ void attention(const Problem& p, const Matrix& q, const Matrix& k, const Matrix&
 
 Reference reference_attention(const Problem& p, const Matrix& q, const Matrix& k, const Matrix& v) {
   Reference result;
-  attention<double>(p, q, k, v, [](double x) { return x; },
-                    [&](int, const std::vector<double>& o, double lse) {
-                      result.o.insert(result.o.end(), o.begin(), o.end());
-                      result.lse.push_back(lse);
-                    });
+  attention<double>(
+      p, q, k, v, [](double x) { return x; },
+      [&](int, const std::vector<double>& o, double lse) {
+        result.o.insert(result.o.end(), o.begin(), o.end());
+        result.lse.push_back(lse);
+      });
   return result;
 }
 
 Matrix plain_attention(const Problem& p, const Matrix& q, const Matrix& k, const Matrix& v) {
   Matrix result(p.n_q, p.d);
-  attention<float>(p, q, k, v, [&](float x) { return round_to(p.element, x); },
-                   [&](int i, const std::vector<float>& o, float) {
-                     for (int c = 0; c < p.d; ++c) result.at(i, c) = round_to(p.element, o[static_cast<std::size_t>(c)]);
-                   });
+  attention<float>(
+      p, q, k, v, [&](float x) { return round_to(p.element, x); },
+      [&](int i, const std::vector<float>& o, float) {
+        for (int c = 0; c < p.d; ++c) result.at(i, c) = round_to(p.element, o[static_cast<std::size_t>(c)]);
+      });
   return result;
 }
 

@@ -2,10 +2,10 @@
 // Runs a program on a machine, and says how exact its result is.
 
 #include <cstdint>
-#include <limits>
-#include <utility>
+#include <vector>
 
 #include "sim/algorithms/program.h"
+#include "sim/algorithms/reference.h"
 #include "sim/record/operands.h"
 #include "sim/record/run.h"
 #include "sim/record/state.h"
@@ -33,7 +33,15 @@ Run run(const Program& program, const Problem& problem, const Tiling& tiling, co
 State run_until(std::int64_t steps, const Program& program, const Problem& problem, const Tiling& tiling,
                 const Hardware& hardware, const RunOptions& options, const Operands* operands);
 
-// The error of a run's O (and LSE) against attention in double on the operands as rounded to the element type.
-Accuracy accuracy(const Executed& executed, const Operands& operands);
+// The truth that results are held against: attention in double on the operands as rounded to the element type, and
+// what plain attention in that element type makes of them. For every query head.
+struct Truth {
+  std::vector<Reference> reference;
+  std::vector<Matrix> plain;
+};
+Truth truth_of(const Problem& problem, const Operands& operands);
+
+// The error of a run's O, and of its LSE if it leaves one.
+Accuracy accuracy(const Executed& executed, const Truth& truth);
 
 }  // namespace fa

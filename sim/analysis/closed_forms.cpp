@@ -100,7 +100,8 @@ Counts times(Counts counts, std::int64_t heads) {
 
 }  // namespace
 
-std::optional<Counts> closed_form(std::string_view program, const Problem& p, const Tiling& t, const Hardware& hardware) {
+std::optional<Counts> closed_form(std::string_view program, const Problem& p, const Tiling& t,
+                                  const Hardware& hardware) {
   const std::int64_t heads = p.heads_total();
   if (program == "naive") return times(naive_head(p, t, hardware), heads);
   if (program == "eager") return times(eager_head(p, t, hardware, 2), heads);        // scale, mask

@@ -17,8 +17,8 @@ std::optional<std::string> outside(std::string_view option, int value, int large
 }  // namespace
 
 std::optional<std::string> why_invalid(const Problem& p) {
-  if (auto why = outside("--n-q", p.n_q, largest_n)) return why;
-  if (auto why = outside("--n-kv", p.n_kv, largest_n)) return why;
+  if (auto why = outside("--n-q (or --n)", p.n_q, largest_n)) return why;
+  if (auto why = outside("--n-kv (or --n)", p.n_kv, largest_n)) return why;
   if (auto why = outside("--d", p.d, largest_d)) return why;
   if (auto why = outside("--batch", p.batch, largest_heads)) return why;
   if (auto why = outside("--heads", p.heads, largest_heads)) return why;

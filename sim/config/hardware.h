@@ -2,8 +2,11 @@
 // A GPU as the simulator sees it: capacities, rates and latencies, each with where the number comes from.
 
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "sim/core/units.h"
 
@@ -34,10 +37,18 @@ struct Hardware {
   double l2_latency_clk = 0;
   double dram_latency_clk = 0;
 
-  // "measured" or "datasheet" for every field above, by its name in the file.
-  std::map<std::string, std::string> sources;
+  // "measured" or "datasheet" for every field above, by its name in the file; and the file's notes.
+  std::map<std::string, std::string> sources, notes;
 
   friend bool operator==(const Hardware&, const Hardware&) = default;
 };
+
+// Reads a description. Throws InputError with one line that names the file, the field and what is wrong.
+Hardware read_hardware(const std::filesystem::path& path);
+Hardware hardware_from_json(std::string_view text, std::string_view source, std::string id);
+
+// "h200", one of assets/hardware; or the path of a description of your own, which must end in .json.
+Hardware hardware_named(std::string_view name);
+std::vector<std::string> hardware_names();
 
 }  // namespace fa

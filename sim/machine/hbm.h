@@ -59,8 +59,8 @@ struct Inputs {
 };
 
 struct Output {
-  HbmTensor O;          // [n_q, d] per head
-  HbmTensor LSE;        // [n_q, 1]; flash1 leaves m and l instead, as its paper does
+  HbmTensor O;    // [n_q, d] per head
+  HbmTensor LSE;  // [n_q, 1]; flash1 leaves m and l instead, as its paper does
   HbmTensor m, l;
 
   HbmTarget o(Head h) { return {&O, h}; }

@@ -76,8 +76,7 @@ State Machine::state() const {
 
 // ---- Buffers ----
 
-BufferId Block::open(std::string_view name, Level level, TileShape shape, int bytes_each,
-                     std::optional<float> fill) {
+BufferId Block::open(std::string_view name, Level level, TileShape shape, int bytes_each, std::optional<float> fill) {
   Launch& launch = machine_.launch();
   const Bytes bytes = shape.bytes(bytes_each);
   if (level == Level::sram) {
@@ -95,7 +94,8 @@ BufferId Block::open(std::string_view name, Level level, TileShape shape, int by
   // The same buffer of the next block has the same id.
   auto& slots = machine_.slots_;
   std::size_t id = 0;
-  while (id < slots.size() && (slots[id].open || launch.buffers[id].name != name || launch.buffers[id].shape != shape)) ++id;
+  while (id < slots.size() && (slots[id].open || launch.buffers[id].name != name || launch.buffers[id].shape != shape))
+    ++id;
   if (id == slots.size()) {
     launch.buffers.push_back({std::string(name), level, shape, bytes, fill});
     Machine::Slot slot;
@@ -136,7 +136,8 @@ void Block::start(Rows i) {
     accumulator.content.filled = true;
     accumulator.content.rows = i;
     accumulator.content.cols = {0, info.shape.cols};
-    if (machine_.computes()) std::fill(accumulator.values.values().begin(), accumulator.values.values().end(), *info.fill);
+    if (machine_.computes())
+      std::fill(accumulator.values.values().begin(), accumulator.values.values().end(), *info.fill);
   }
   Event event{.op = Op::start, .rows = i};
   machine_.record(event);
@@ -216,7 +217,8 @@ void Block::store(HbmTarget to, const Buffer& from) {
 
 void Block::matmul(const Buffer& to, const Buffer& a, Transposed b, double scale) {
   hold(to, slot(a).content.rows, slot(b.buffer).content.rows);
-  if (machine_.computes()) arithmetic::multiply_transposed(tile(to), tile(a), tile(b.buffer), static_cast<float>(scale));
+  if (machine_.computes())
+    arithmetic::multiply_transposed(tile(to), tile(a), tile(b.buffer), static_cast<float>(scale));
   const TileShape shape = info(to).shape;
   record(Op::matmul, to, {&a, &b.buffer},
          {.sram_read = whole(a) + whole(b.buffer), .flops = Flops(2) * shape.count() * info(a).shape.cols});
@@ -239,7 +241,8 @@ void Block::matmul_add(const Buffer& to, const Buffer& a, const Buffer& b) {
     arithmetic::multiply_add(tile(to), packed.view(), tile(b), visible);
   }
   const TileShape shape = info(to).shape;
-  record(Op::matmul, to, {&a, &b}, {.sram_read = whole(a) + whole(b), .flops = Flops(2) * shape.count() * info(a).shape.cols});
+  record(Op::matmul, to, {&a, &b},
+         {.sram_read = whole(a) + whole(b), .flops = Flops(2) * shape.count() * info(a).shape.cols});
 }
 
 // ---- Element by element ----

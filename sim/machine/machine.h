@@ -137,19 +137,19 @@ class Block {
   void matmul(const Buffer& to, const Buffer& a, Transposed b, double scale);  // to ← scale · A Bᵀ
   void matmul_add(const Buffer& to, const Buffer& a, const Buffer& b);         // to ← to + A B
 
-  void mask(const Buffer& scores);                   // S ← −∞ where the query may not see the key
-  void scale(const Buffer& scores, double factor);   // S ← factor · S, a pass of its own
-  void dropout(const Buffer& p, const Buffer& keep); // P ← keep ∘ P / (1 − p), keep: one byte each, p = 0 here
+  void mask(const Buffer& scores);                    // S ← −∞ where the query may not see the key
+  void scale(const Buffer& scores, double factor);    // S ← factor · S, a pass of its own
+  void dropout(const Buffer& p, const Buffer& keep);  // P ← keep ∘ P / (1 − p), keep: one byte each, p = 0 here
 
   // The online softmax, one paper symbol each (FA-2, Algorithm 1, lines 8–10).
-  void running_max(const Buffer& m, const Buffer& scores);                      // m ← max(m, rowmax S)
-  void rescale_factor(const Buffer& r, const Buffer& m);                        // r ← exp(m before − m)
-  void exp(const Buffer& p, const Buffer& scores, const Buffer& m);             // P ← exp(S − m)
-  void running_sum(const Buffer& l, const Buffer& p);                           // l ← l + rowsum P
-  void running_sum(const Buffer& l, const Buffer& r, const Buffer& p);          // l ← r · l + rowsum P
-  void rescale(const Buffer& o, const Buffer& r);                               // O ← r · O
-  void normalise(const Buffer& o, const Buffer& l);                             // O ← O / l, and 0 where l = 0
-  void log_sum_exp(const Buffer& lse, const Buffer& m, const Buffer& l);        // LSE ← m + ln l
+  void running_max(const Buffer& m, const Buffer& scores);                // m ← max(m, rowmax S)
+  void rescale_factor(const Buffer& r, const Buffer& m);                  // r ← exp(m before − m)
+  void exp(const Buffer& p, const Buffer& scores, const Buffer& m);       // P ← exp(S − m)
+  void running_sum(const Buffer& l, const Buffer& p);                     // l ← l + rowsum P
+  void running_sum(const Buffer& l, const Buffer& r, const Buffer& p);    // l ← r · l + rowsum P
+  void rescale(const Buffer& o, const Buffer& r);                         // O ← r · O
+  void normalise(const Buffer& o, const Buffer& l);                       // O ← O / l, and 0 where l = 0
+  void log_sum_exp(const Buffer& lse, const Buffer& m, const Buffer& l);  // LSE ← m + ln l
 
  private:
   friend class Buffer;
@@ -158,7 +158,9 @@ class Block {
   BufferId open(std::string_view name, Level level, TileShape shape, int bytes_each, std::optional<float> fill);
   void close(BufferId id);
   Slot& slot(const Buffer& buffer) { return machine_.slots_[static_cast<std::size_t>(buffer.id())]; }
-  const BufferInfo& info(const Buffer& buffer) { return machine_.launch().buffers[static_cast<std::size_t>(buffer.id())]; }
+  const BufferInfo& info(const Buffer& buffer) {
+    return machine_.launch().buffers[static_cast<std::size_t>(buffer.id())];
+  }
   MatrixView tile(const Buffer& buffer);
 
   // The bytes that SRAM gives when a matmul reads the whole buffer, or an operation only what is inside the tensor;

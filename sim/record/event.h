@@ -28,8 +28,8 @@ enum class Op : signed char {
 };
 
 inline constexpr std::array<std::string_view, 14> op_names{
-    "start", "load", "store", "matmul", "mask", "scale", "running_max", "rescale_factor",
-    "exp", "running_sum", "rescale", "normalise", "log_sum_exp", "dropout"};
+    "start",          "load", "store",       "matmul",  "mask",      "scale",       "running_max",
+    "rescale_factor", "exp",  "running_sum", "rescale", "normalise", "log_sum_exp", "dropout"};
 
 constexpr std::string_view name_of(Op op) { return op_names[static_cast<std::size_t>(op)]; }
 constexpr int index_of(Op op) { return static_cast<int>(op); }
@@ -49,9 +49,9 @@ struct Event {
   std::array<BufferId, 2> from{no_buffer, no_buffer};
   Bytes hbm{};  // requested from or sent to HBM
   Bytes sram_read{}, sram_written{};
-  Flops flops{};                   // of the tensor cores; whole tiles, as the hardware runs them
-  std::int64_t exponentials = 0;   // whole tiles too
-  std::int64_t values = -1;        // where the result's rows × cols values stand in Run::values; −1: not recorded
+  Flops flops{};                  // of the tensor cores; whole tiles, as the hardware runs them
+  std::int64_t exponentials = 0;  // whole tiles too
+  std::int64_t values = -1;       // where the result's rows × cols values stand in Run::values; −1: not recorded
 };
 
 }  // namespace fa

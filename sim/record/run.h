@@ -73,8 +73,8 @@ struct Run {
   Detail detail = Detail::totals;
   std::vector<Launch> launches;
   std::vector<Allocation> allocations;
-  std::vector<Event> events;   // Detail::events and above
-  std::vector<float> values;   // results of the events, where recorded
+  std::vector<Event> events;        // Detail::events and above
+  std::vector<float> values;        // results of the events, where recorded
   std::vector<std::string> tokens;  // labels of the rows, if the input has them
 
   Counts counts() const {

@@ -1,0 +1,21 @@
+#include "sim/analysis/compare.h"
+
+#include "sim/analysis/closed_forms.h"
+
+namespace fa {
+
+Report report(const Run& run, const std::optional<Accuracy>& accuracy) {
+  Report result;
+  result.program = run.program;
+  result.pass = run.pass;
+  result.tiling = run.tiling;
+  result.counts = run.counts();
+  result.closed_form = closed_form(run.program, run.problem, run.tiling, run.hardware);
+  result.closed_form_holds = result.closed_form && result.closed_form->tensors == result.counts.tensors;
+  result.sram_peak = run.sram_peak();
+  result.footprint = footprint(run);
+  result.accuracy = accuracy;
+  return result;
+}
+
+}  // namespace fa

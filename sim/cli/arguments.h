@@ -1,0 +1,39 @@
+#pragma once
+// The command line of fasim, as it was typed.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace fa::cli {
+
+struct Arguments {
+  std::string command;  // compare, run, trace, bounds, list
+
+  std::optional<int> n, n_q, n_kv, d, batch, heads, kv_heads, rows_q, rows_kv;
+  std::optional<bool> causal;
+  std::string element = "bf16";
+  std::string pass = "forward";
+  std::vector<std::string> programs;
+  std::string tiling;
+  std::string hardware = "h200";
+  std::string input;        // a safetensors file
+  std::optional<int> head;  // one head of it
+  std::uint64_t seed = 1;
+  std::optional<bool> values;  // do the arithmetic, whatever the size; or never
+  bool json = false;
+  std::string out;           // trace: the file to write
+  std::int64_t first = 0;    // trace: the first step shown
+  std::int64_t count = 200;  // trace: how many
+};
+
+struct Parsed {
+  std::optional<Arguments> arguments;
+  int exit_code = 0;  // if there are none: help was shown (0), a value is bad (1) or the usage is (2)
+};
+
+// Prints help or one line on what is wrong, if need be.
+Parsed parse(int argc, char** argv);
+
+}  // namespace fa::cli

@@ -1,0 +1,135 @@
+// The program as its users meet it: exit codes, one line on what is wrong, and output that others rely on.
+
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/catch.h"
+#include "tests/support/sim.h"
+
+namespace {
+
+struct Result {
+  int exit_code;
+  std::string text;
+};
+
+// Runs fasim; `stream` picks what is read: stdout, or stderr alone.
+Result fasim(const std::string& arguments, bool errors = false) {
+  const std::string command =
+      std::string("'" FA_FASIM "' ") + arguments + (errors ? " 2>&1 >/dev/null" : " 2>/dev/null");
+  std::FILE* pipe = popen(command.c_str(), "r");
+  REQUIRE(pipe);
+  Result result{0, ""};
+  char chunk[4096];
+  while (const std::size_t count = std::fread(chunk, 1, sizeof chunk, pipe)) result.text.append(chunk, count);
+  result.exit_code = WEXITSTATUS(pclose(pipe));
+  return result;
+}
+
+nlohmann::json json(const std::string& arguments) {
+  const Result result = fasim(arguments + " --json");
+  REQUIRE(result.exit_code == 0);
+  return nlohmann::json::parse(result.text);
+}
+
+void refused(const std::string& arguments, const std::string& must_name, int exit_code = 1) {
+  const Result result = fasim(arguments, true);
+  INFO("fasim " << arguments << " said: " << result.text);
+  CHECK(result.exit_code == exit_code);
+  CHECK(result.text.find(must_name) != std::string::npos);
+  CHECK(std::count(result.text.begin(), result.text.end(), '\n') == 1);
+}
+
+const std::string smollm2 = (fa::assets_folder() / "inputs" / "smollm2.safetensors").string();
+
+}  // namespace
+
+TEST_CASE("fasim compare: every program's count equals its closed form, and says so in JSON") {
+  const auto result = json("compare --n 300 --d 64 --heads 2 --causal");
+  CHECK(result["problem"]["n_q"] == 300);
+  CHECK(result["hardware"] == "h200");
+  REQUIRE(result["programs"].size() == fa::programs.size());
+  for (const auto& program : result["programs"]) {
+    CHECK(program["requested_read_bytes"] == program["closed_form_read_bytes"]);
+    CHECK(program["requested_write_bytes"] == program["closed_form_write_bytes"]);
+    CHECK(program["exact"] == true);
+    CHECK(program["dram_read_bytes"].is_null());
+    std::int64_t read = 0;
+    for (const auto& tensor : program["by_tensor"]) read += tensor["read"].get<std::int64_t>();
+    CHECK(read == program["requested_read_bytes"]);
+  }
+}
+
+TEST_CASE("fasim compare on the bundled sentence takes its shape, mask and values from the file") {
+  const auto result = json("compare --input '" + smollm2 + "'");
+  CHECK(result["problem"]["causal"] == true);
+  CHECK(result["problem"]["heads"] == 15);
+  CHECK(result["problem"]["kv_heads"] == 5);
+  for (const auto& program : result["programs"]) CHECK(program["max_abs_error"] > 0);
+  CHECK(json("compare --input '" + smollm2 + "' --head 3")["problem"]["heads"] == 1);
+}
+
+TEST_CASE("a large problem is counted without its values unless they are asked for") {
+  CHECK(json("compare --n 4096 --d 64 --heads 2")["programs"][0]["max_abs_error"].is_null());
+  CHECK_FALSE(json("compare --n 64 --d 16")["programs"][0]["max_abs_error"].is_null());
+  CHECK(json("compare --n 64 --d 16 --no-values")["programs"][0]["max_abs_error"].is_null());
+}
+
+TEST_CASE("fasim run, bounds and list speak JSON too") {
+  CHECK(json("run --program naive --n 100")["programs"][0]["launches"].size() == 3);
+  CHECK(json("bounds --n 1048576 --d 128")["programs"].size() == fa::programs.size());
+  CHECK(json("list")["hardware"].size() == 9);
+}
+
+TEST_CASE("fasim trace writes a file that reads back as the same run") {
+  const auto path = std::filesystem::temp_directory_path() / "fa_trace_test.json";
+  CHECK(fasim("trace --n 20 --d 8 --rows-q 8 --rows-kv 8 --values --out '" + path.string() + "'").exit_code == 0);
+  const fa::Run run = fa::run_from_json(fa::read_text(path), path.string());
+  CHECK(run.events.size() > 20);
+  CHECK_FALSE(run.values.empty());
+  std::filesystem::remove(path);
+}
+
+TEST_CASE("fasim names the argument that is wrong and what would work, in one line, exit 1") {
+  refused("compare --n 0", "--n");
+  refused("compare --n abc", "--n");
+  refused("compare --n 99999999999", "--n");
+  refused("compare --d -1", "--d");
+  refused("compare --heads 3 --kv-heads 2", "multiple");
+  refused("compare --program flash9", "flash2");
+  refused("compare --element int4", "bf16");
+  refused("compare --element e4m3", "bf16");
+  refused("compare --hardware h300", "h200");
+  refused("compare --tiling none", "lesson");
+  refused("run --tiling flash1-released --program flash2", "flash1-released");
+  refused("run --program flash1,flash2", "compare");
+  refused("run --rows-q 100000 --rows-kv 64", "buffer Q");
+  refused("compare --input /nowhere.safetensors", "/nowhere.safetensors");
+  refused("compare --input '" + smollm2 + "' --head 15", "--head");
+  refused("compare --input '" + smollm2 + "' --n 12", "--n");
+  refused("compare --head 1", "--input");
+  refused("trace --n 16 --out /nowhere/trace.json", "/nowhere/trace.json");
+  refused("trace --n 16 --first -1", "--first");
+  refused("run --pass sideways", "--pass");
+  refused("bounds --n 1073741824 --heads 1048576 --d 4096", "64 bits");
+}
+
+TEST_CASE("fasim answers wrong usage with exit 2 and help with exit 0") {
+  refused("", "--help", 2);
+  refused("compute", "--help", 2);
+  refused("compare --bogus", "--bogus", 2);
+  CHECK(fasim("--help").exit_code == 0);
+  CHECK(fasim("compare --help").text.find("--kv-heads") != std::string::npos);
+}
+
+TEST_CASE("a failed write leaves the old file as it was") {
+  const auto path = std::filesystem::temp_directory_path() / "fa_keep_test.json";
+  fa::write_text(path, "old");
+  CHECK(fasim("trace --n 16 --d 0 --out '" + path.string() + "'").exit_code == 1);
+  CHECK(fa::read_text(path) == "old");
+  std::filesystem::remove(path);
+}
