@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/core/units.h"
+#include "sim/sim.h"
 
 namespace fa::cli {
 

@@ -117,7 +117,7 @@ class Machine {
 // A thread block. All tiles that an operation combines must fit each other; a mismatch is a bug in the program.
 class Block {
  public:
-  Block(Machine& machine, Head head) : machine_(machine), head_(head) {}
+  explicit Block(Machine& machine) : machine_(machine) {}
 
   const Problem& problem() const { return machine_.problem(); }
 
@@ -174,7 +174,6 @@ class Block {
   void record(Op op, const Buffer& to, std::initializer_list<const Buffer*> from, Event event);
 
   Machine& machine_;
-  Head head_;
 };
 
 inline Buffer::~Buffer() { block_.close(id_); }
@@ -182,7 +181,7 @@ inline Buffer::~Buffer() { block_.close(id_); }
 template <class Body>
 void Machine::in_block(Head head, Body body) {
   begin_block(head);
-  Block block(*this, head);
+  Block block(*this);
   body(block);
 }
 
