@@ -37,7 +37,8 @@ std::string_view header_of(std::span<const std::byte> bytes, std::string_view so
   if (length > bytes.size() - length_bytes)
     fail(source, "it claims a header of {} bytes, but only {} follow: it is truncated or no safetensors file", length,
          bytes.size() - length_bytes);
-  const std::string_view header(reinterpret_cast<const char*>(bytes.data()) + length_bytes, length);
+  const std::string_view header(reinterpret_cast<const char*>(bytes.data()) + length_bytes,
+                                static_cast<std::size_t>(length));
   if (header.substr(0, 1) != "{") fail(source, "its header does not begin with '{{': it is no safetensors file");
   return header;
 }
