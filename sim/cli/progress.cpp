@@ -7,7 +7,17 @@
 
 namespace fa::cli {
 
-Progress::Progress(std::size_t steps) : steps_(steps), shown_(isatty(STDERR_FILENO) != 0) {}
+namespace {
+
+#ifdef __EMSCRIPTEN__
+constexpr bool watched() { return false; }  // its isatty takes every stream for a terminal
+#else
+bool watched() { return isatty(STDERR_FILENO) != 0; }
+#endif
+
+}  // namespace
+
+Progress::Progress(std::size_t steps) : steps_(steps), shown_(watched()) {}
 
 Progress::~Progress() {
   if (shown_) fmt::print(stderr, "\r\033[K");

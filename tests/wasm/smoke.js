@@ -2,11 +2,21 @@
 "use strict";
 const {execFileSync} = require("child_process");
 const assert = require("assert");
+const fs = require("fs");
+const os = require("os");
+const path = require("path");
 
 // emscripten 3.1.6 takes node's fetch for a browser's and then fails to read its .wasm.
 const flags = process.allowedNodeEnvironmentFlags.has("--experimental-fetch") ? ["--no-experimental-fetch"] : [];
 const args = ["compare", "--n", "256", "--d", "64", "--heads", "2", "--json"];
-const result = JSON.parse(execFileSync(process.execPath, [...flags, process.argv[2], ...args], {encoding: "utf8"}));
+// Through a file: node may leave before a pipe has taken all of a long output.
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), "fasim-"));
+const output = path.join(folder, "out.json");
+const file = fs.openSync(output, "w");
+execFileSync(process.execPath, [...flags, process.argv[2], ...args], {stdio: ["ignore", file, "inherit"]});
+fs.closeSync(file);
+const result = JSON.parse(fs.readFileSync(output, "utf8"));
+fs.rmSync(folder, {recursive: true});
 
 const names = result.programs.map((p) => p.program);
 for (const wanted of ["naive", "flash2"]) assert(names.includes(wanted), `no ${wanted} among: ${names}`);
