@@ -49,9 +49,9 @@ TEST_CASE("every panel has the room that its content needs", "[viz]") {
           if (at.tiling.shown()) CHECK(at.tiling.h >= 184);
           if (at.predict.shown()) CHECK(at.predict.h >= 170);
           if (at.softmax.shown()) CHECK(at.softmax.h >= 182);
-          if (at.bars.shown()) CHECK(at.bars.h >= 182);
+          if (at.bars.shown()) CHECK(at.bars.h >= 168);
           if (at.tiles.shown()) CHECK(at.tiles.h >= 260);
-          if (at.memory.shown()) CHECK(at.memory.h >= 270);
+          if (at.memory.shown()) CHECK(at.memory.h >= 284);
         }
     }
 }

@@ -69,10 +69,21 @@ void draw_memory(const Ui& ui, Box box) {
   const float top = panel(ui, box, "Memory", "counted");
   const Box inside{box.x + 14, top + 2, box.w - 28, box.bottom() - 12 - top - 2};
   // Four levels and three gaps for arrows; what is left over goes to all of them.
-  const bool low = inside.h < 306;
-  const float heights[] = {low ? 88.0f : 96.0f, low ? 32.0f : 48.0f, low ? 76.0f : 84.0f, low ? 44.0f : 52.0f};
+  const bool low = inside.h < 306, lowest = inside.h < 268;
+  const float heights[] = {lowest ? 84.0f
+                           : low  ? 88.0f
+                                  : 96.0f,
+                           lowest ? 28.0f
+                           : low  ? 32.0f
+                                  : 48.0f,
+                           lowest ? 72.0f
+                           : low  ? 76.0f
+                                  : 84.0f,
+                           lowest ? 34.0f
+                           : low  ? 44.0f
+                                  : 52.0f};
   const float least = heights[0] + heights[1] + heights[2] + heights[3],
-              arrows = std::clamp((inside.h - least) / 3, 8.0f, 56.0f);
+              arrows = std::clamp((inside.h - least) / 3, 6.0f, 56.0f);
   const float spare = std::clamp((inside.h - least - 3 * arrows) / 4, 0.0f, 40.0f);
   float y = inside.y;
   const auto next = [&](float high) {
@@ -111,18 +122,23 @@ void draw_memory(const Ui& ui, Box box) {
     ui.paint.text(bar_x, bar_y + 12, "unused in this launch", Face::ui, 12, t.faint);
   else
     draw_sram_bar(ui, {bar_x, bar_y, bar_w, 46}, s.sram, s.sram_per_block);
-  ui.paint.text_right(sram.right() - 14, sram.y + 17,
+  ui.paint.text_right(sram.right() - 14, sram.y + (lowest ? 12 : 17),
                       fmt::format("{} read, {} written", bytes_text(s.sram_read), bytes_text(s.sram_written)),
                       Face::mono, 12, t.text);
 
   std::string names;
   for (const Slot& slot : s.registers) names += (names.empty() ? "" : ", ") + slot.name;
   level(ui, registers, "Registers", names);
-  ui.paint.text_right(registers.right() - 14, registers.y + registers.h / 2 - 10,
-                      fmt::format("exponentials {}", count_text(s.exponentials)), Face::mono, 12.5f, t.text);
-  ui.paint.text_right(registers.right() - 14, registers.y + registers.h / 2 + 9,
-                      fmt::format("matmul {}flop", count_text(s.flops.count()) + (s.flops.count() < 10'000 ? " " : "")),
-                      Face::mono, 12.5f, t.text);
+  const std::string exponentials = fmt::format("exponentials {}", count_text(s.exponentials));
+  const std::string flops =
+      fmt::format("matmul {}{}flop", count_text(s.flops.count()), s.flops.count() < 10'000 ? " " : "");
+  const float right = registers.right() - 14, middle = registers.y + registers.h / 2;
+  if (lowest) {
+    ui.paint.text_right(right, middle, exponentials + "   " + flops, Face::mono, 12.5f, t.text);
+  } else {
+    ui.paint.text_right(right, middle - 10, exponentials, Face::mono, 12.5f, t.text);
+    ui.paint.text_right(right, middle + 9, flops, Face::mono, 12.5f, t.text);
+  }
 
   if (!s.transfer) return;
   // The transfer of this step, through every level that it crosses.

@@ -5,7 +5,8 @@
 namespace fa::viz {
 namespace {
 
-constexpr float problem_height = 236, tiling_least = 184, predict_least = 176, softmax_least = 182, tab_height = 28;
+constexpr float problem_height = 236, tiling_least = 184, predict_least = 176, softmax_least = 182, tab_height = 28,
+                bars_enough = 168;  // where the panel above is short of room
 
 }  // namespace
 
@@ -52,11 +53,12 @@ Layout layout(float width, float height, Page page, LeftPage left_page) {
     result.bars = {right_x, lower_y, rest - middle - column_gap, lower};
   } else {
     result.page_tabs = {x, top, rest, tab_height};
-    const float y = top + tab_height + gap, first = content - tab_height - gap - lower - gap;
+    const float y = top + tab_height + gap, last = page == Page::tiles ? lower : std::min(lower, bars_enough),
+                first = content - tab_height - gap - last - gap;
     Box& above = page == Page::tiles ? result.tiles : result.memory;
     Box& below = page == Page::tiles ? result.softmax : result.bars;
     above = {x, y, rest, first};
-    below = {x, y + first + gap, rest, lower};
+    below = {x, y + first + gap, rest, last};
   }
   return result;
 }
