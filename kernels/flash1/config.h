@@ -1,0 +1,16 @@
+// What the kernels of this folder are compiled from.
+#pragma once
+
+#include "kernels/tilings.h"
+
+namespace fa::kernels {
+
+template <class Number_, int d_>
+struct Flash1 {
+  using Number = Number_;
+  static constexpr int d = d_;
+  static constexpr Tiling tiling = flash1_tiling(d);
+  static constexpr int warps = 4;
+};
+
+}  // namespace fa::kernels

@@ -1,0 +1,13 @@
+#include "kernels/flash2/backward.cuh"
+#include "kernels/launches.h"
+
+namespace fa::kernels {
+
+void flash2_backward_d64(const Args& args) {
+  if (args.problem.element == Element::fp16)
+    launch_flash2_backward<Flash2Backward<__half, 64>>(args);
+  else
+    launch_flash2_backward<Flash2Backward<__nv_bfloat16, 64>>(args);
+}
+
+}  // namespace fa::kernels

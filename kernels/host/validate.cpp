@@ -1,0 +1,100 @@
+// Wrong arguments as sentences, before anything touches the GPU.
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdint>
+
+#include "kernels/attention.h"
+
+namespace fa::kernels {
+namespace {
+
+constexpr int alignment = 16;  // bytes: cp.async, TMA and vector loads move 16 at a time
+
+struct Tensor {
+  std::string_view name;
+  const View& view;
+  std::int64_t n, heads;
+  Element element;
+  bool written;
+};
+
+std::optional<std::string> why_invalid(const Tensor& tensor, const Problem& problem) {
+  const auto& [name, view, n, heads, element, written] = tensor;
+  if (problem.batch == 0 || n == 0) return std::nullopt;  // no numbers, so no address
+  if (view.data == nullptr)
+    return fmt::format("{} is null: give the device address of a [{}, {}, {}, {}] tensor of {}.", name, problem.batch,
+                       n, heads, problem.d, name_of(element));
+  if (view.d_stride != 1)
+    return fmt::format(
+        "{}'s last dimension has stride {}, and it must be contiguous (stride 1): pass a contiguous copy.", name,
+        view.d_stride);
+  if (const auto address = reinterpret_cast<std::uintptr_t>(view.data); address % alignment != 0)
+    return fmt::format("{} starts {} bytes past a multiple of {}: pass a copy that starts at one.", name,
+                       address % alignment, alignment);
+
+  struct Axis {
+    std::string_view name;
+    std::int64_t extent, stride;
+  };
+  for (const Axis& axis : std::array{Axis{"batch", problem.batch, view.batch_stride}, Axis{"row", n, view.row_stride},
+                                     Axis{"head", heads, view.head_stride}}) {
+    if (axis.extent == 1) continue;  // its stride is never used
+    if (axis.stride * size_of(element) % alignment != 0)
+      return fmt::format(
+          "{}'s {} stride of {} numbers is {} bytes, and it must be a multiple of {}: pass a contiguous copy.", name,
+          axis.name, axis.stride, axis.stride * size_of(element), alignment);
+    if (written && axis.stride == 0)
+      return fmt::format(
+          "{} is written, and its {} stride is 0, so that rows would overwrite each other: pass a tensor of its own.",
+          name, axis.name);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> why_invalid(const Problem& p) {
+  if (p.batch < 0 || p.n_q < 0 || p.n_kv < 0)
+    return fmt::format("batch = {}, n_q = {} and n_kv = {} must not be negative.", p.batch, p.n_q, p.n_kv);
+  if (p.heads <= 0 || p.kv_heads <= 0 || p.heads % p.kv_heads != 0)
+    return fmt::format(
+        "heads = {} must be a positive multiple of kv_heads = {}: each key head serves equally many query heads.",
+        p.heads, p.kv_heads);
+  if (p.d <= 0 || p.d % 8 != 0 || p.d > 256)
+    return fmt::format(
+        "d = {} must be a multiple of 8 from 8 to 256: pad q, k and v with zeros, and keep the scale of the true d.",
+        p.d);
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> why_invalid(const Args& args, Pass pass) {
+  const Problem& p = args.problem;
+  if (auto sentence = why_invalid(p)) return sentence;
+  if (!(args.scale > 0) || args.scale > 3e38f)  // NaN fails the first comparison
+    return fmt::format("scale = {} must be a positive number; 1 / sqrt(d) = {} is usual.", args.scale, p.scale());
+
+  const bool forward = pass == Pass::forward;
+  const Element out = output_element(p.element);
+  std::vector<Tensor> tensors{{"q", args.q, p.n_q, p.heads, p.element, false},
+                              {"k", args.k, p.n_kv, p.kv_heads, p.element, false},
+                              {"v", args.v, p.n_kv, p.kv_heads, p.element, false},
+                              {"o", args.o, p.n_q, p.heads, out, forward}};
+  if (!forward) {
+    tensors.push_back({"d_out", args.d_out, p.n_q, p.heads, out, false});
+    tensors.push_back({"dq", args.dq, p.n_q, p.heads, p.element, true});
+    tensors.push_back({"dk", args.dk, p.n_kv, p.kv_heads, p.element, true});
+    tensors.push_back({"dv", args.dv, p.n_kv, p.kv_heads, p.element, true});
+  }
+  for (const Tensor& tensor : tensors)
+    if (auto sentence = why_invalid(tensor, p)) return sentence;
+
+  if (p.batch == 0 || p.n_q == 0) return std::nullopt;
+  if (args.lse == nullptr)
+    return fmt::format("lse is null: give the device address of {} x {} x {} floats.", p.batch, p.heads, p.n_q);
+  if (reinterpret_cast<std::uintptr_t>(args.lse) % sizeof(float) != 0)
+    return std::string("lse must start at a multiple of 4 bytes.");
+  return std::nullopt;
+}
+
+}  // namespace fa::kernels

@@ -1,0 +1,160 @@
+// fagpu measure: hardware counters of every kernel on many problems, into a file that `fasim measured` compares with
+// the simulator.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+
+#include "kernels/tools/caches.h"
+#include "kernels/tools/metrics.h"
+#include "kernels/tools/nvml.h"
+#include "kernels/tools/operands.h"
+#include "kernels/tools/options.h"
+#include "kernels/tools/problems.h"
+#include "kernels/tools/profiler.h"
+#include "sim/sim.h"
+
+namespace fa::kernels {
+namespace {
+
+constexpr float longest_launch_ms = 100;  // a launch is run a dozen times
+
+constexpr std::string_view protocol =
+    "Each pass of a kernel is one range of the profiler, replayed until every counter is read. Before each replay 8 "
+    "times the L2's size of "
+    "other memory is read, so that L2 is cold and clean. after_flush: the same read closes the range as well, and its "
+    "own counts are "
+    "subtracted. Inputs are standard normal. Clocks are left alone.";
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  char text[16] = {};
+  std::strftime(text, sizeof text, "%Y-%m-%d", std::gmtime(&now));
+  return text;
+}
+
+// "NVIDIA H200" -> "h200"
+std::string slug(std::string name) {
+  constexpr std::string_view vendor = "NVIDIA ";
+  if (name.compare(0, vendor.size(), vendor) == 0) name.erase(0, vendor.size());
+  for (char& c : name)
+    c = std::isalnum(static_cast<unsigned char>(c)) ? static_cast<char>(std::tolower(static_cast<unsigned char>(c)))
+                                                    : '-';
+  return name;
+}
+
+std::string cuda_version() {
+  int version = 0;
+  must(cudaRuntimeGetVersion(&version), "asking for CUDA's version");
+  return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+}
+
+// Said at once, not after minutes of measuring.
+void refuse_unwritable(const std::string& path) {
+  const std::string probe = path + ".part";
+  const bool writable = std::ofstream(probe).good();
+  std::remove(probe.c_str());
+  if (!writable)
+    throw std::runtime_error(
+        fmt::format("--out {}: cannot be written; name a file in a folder that exists and takes files", path));
+}
+
+// Seconds matter here: a kernel that needs too long is told, not waited for a dozen times.
+float launch_ms(const Kernel& kernel, const Args& args) {
+  Timer timer;
+  timer.start(args.stream);
+  run(kernel, args);
+  timer.stop(args.stream);
+  return timer.milliseconds();
+}
+
+Measurement measure_one(Profiler& profiler, const Caches& caches, const Kernel& kernel, const Args& args) {
+  Measurement m;
+  m.kernel = kernel.name;
+  m.program = kernel.algorithm;
+  m.pass = name_of(kernel.pass);
+  m.kernel_d = kernel.d;
+  m.tiling = kernel.tiling;
+  m.problem = args.problem;
+  const auto work = [&] { run(kernel, args); };
+  const auto flush = [&] { caches.read_other_memory(); };
+  const auto work_and_flush = [&] { work(), flush(); };
+  m.counters = profiler.measure(counted_metrics, flush, {work}).front();
+  const auto flushed = profiler.measure(flushed_metrics, flush, {work_and_flush, flush});
+  for (const auto& [metric, value] : flushed[0]) m.after_flush[metric] = std::max(0.0, value - flushed[1].at(metric));
+  return m;
+}
+
+}  // namespace
+
+int measure(const Options& options) {
+  const Device device = current_device();
+  Profiler profiler;
+  const Caches caches(device.l2_bytes);
+
+  std::string path = options.out;
+  if (path.empty()) {
+    const std::filesystem::path folder = assets_folder() / "measurements";
+    std::filesystem::create_directories(folder);
+    path = (folder / fmt::format("{}_{}.json", slug(device.name), today())).string();
+  }
+  refuse_unwritable(path);
+
+  std::vector<Problem> problems;
+  if (options.names_a_problem()) {
+    problems = {options.problem(4096, 16, 128, Element::bf16)};
+  } else {
+    problems = measured_problems();
+    std::erase_if(problems, [&](const Problem& p) { return !options.wants(p); });
+  }
+  MeasurementFile file;
+  file.device = device.name;
+  file.chip = profiler.chip();
+  file.compute_capability = fmt::format("{}.{}", device.compute_capability / 10, device.compute_capability % 10);
+  file.multiprocessors = device.multiprocessors;
+  file.l2_bytes = static_cast<double>(device.l2_bytes);
+  file.memory_bytes = static_cast<double>(device.memory_bytes);
+  file.driver = driver_version();
+  file.cuda = cuda_version();
+  file.date = today();
+  file.protocol = protocol;
+  const std::string clocks_before = clocks_text();
+
+  std::string refusal = "no problem of the list has that --d, --element and --causal";
+  int done = 0;
+  for (const Problem& p : problems) {
+    ++done;
+    const std::vector<Kernel> list = options.kernels_for(p, device, refusal);
+    if (list.empty()) continue;
+    const Distribution numbers{.seed = options.seed};
+    Operands x(p, Layout::packed, numbers, numbers, numbers);
+    x.run_forward(device);
+    for (const Kernel& kernel : list) {
+      x.make_workspace(kernel);
+      const Args args = x.args(p.scale());
+      fmt::print(stderr, "{}/{} {} {}: {}\n", done, problems.size(), kernel.name, name_of(kernel.pass), describe(p));
+      if (const float ms = launch_ms(kernel, args); ms > longest_launch_ms) {
+        fmt::print(
+            stderr,
+            "  left out: one launch takes {:.0f} ms, and more than {:.0f} is too long to repeat for every counter\n",
+            ms, longest_launch_ms);
+        continue;
+      }
+      file.measurements.push_back(measure_one(profiler, caches, kernel, args));
+    }
+    // After every problem: a run that is cut short has measured something, and the file is whole.
+    file.clocks = fmt::format("before: {}; after: {}", clocks_before, clocks_text());
+    if (!file.measurements.empty()) write_measurements(file, path);
+  }
+  if (file.measurements.empty()) throw std::runtime_error(refusal);
+  fmt::print("{} measurements of {} problems on {} in {}\n", file.measurements.size(), problems.size(), device.name,
+             path);
+  return 0;
+}
+
+}  // namespace fa::kernels
