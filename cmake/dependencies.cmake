@@ -96,7 +96,7 @@ endif()
 
 if(FA_TESTS AND NOT EMSCRIPTEN)
   # No version: 2.13 and 3 both serve, see tests/catch.h.
-  fa_dependency(catch2 TARGET Catch2::Catch2WithMain PACKAGE Catch2 APT catch2
+  fa_dependency(catch2 TARGET Catch2::Catch2 PACKAGE Catch2 APT catch2
     URL https://github.com/catchorg/Catch2/archive/v3.6.0.tar.gz
     SHA256 485932259a75c7c6b72d4b874242c489ea5155d17efa345eb8cc72159f49f356)
   list(APPEND CMAKE_MODULE_PATH "${Catch2_DIR}" "${catch2_SOURCE_DIR}/extras")  # for include(Catch)

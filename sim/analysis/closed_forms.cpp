@@ -1,11 +1,12 @@
 #include "sim/analysis/closed_forms.h"
 
 #include <algorithm>
+#include <initializer_list>
 
 namespace fa {
 namespace {
 
-constexpr int stat_bytes = 4;  // m, l and LSE are fp32
+constexpr int stat_bytes = 4;  // m, l, LSE and D are fp32, as is dQ while it is summed
 
 // Sizes of one head, in bytes, and the tile counts of the papers.
 struct Sizes {
@@ -90,35 +91,174 @@ Counts flash2_head(const Problem& p, const Tiling& t) {
   return c;
 }
 
+// Numbers of P in the tiles that a query and a key of theirs may meet in, for one head.
+std::int64_t met_pairs(const Problem& p, const Tiling& t) {
+  std::int64_t pairs = 0;
+  for (Rows i : cut(p.n_q, t.rows_q)) {
+    const std::int64_t keys = std::min<std::int64_t>(ceil_div(p.visible_keys(i), t.rows_kv) * t.rows_kv, p.n_kv);
+    pairs = checked_add(pairs, checked_multiply(i.size(), keys));
+  }
+  return pairs;
+}
+
+// flash2's bytes, whoever of the block asks for them; from operands in 8 bits, O comes out in 16.
+Counts flash3_head(const Problem& p, const Tiling& t) {
+  Counts c = flash2_head(p, t);
+  if (p.element == Element::e4m3) c[Tensor::O].written = Bytes(p.n_q) * p.d * size_of(Element::bf16);
+  return c;
+}
+
+// flash2, and a second sweep over K that writes P.
+Counts flash2_stored_head(const Problem& p, const Tiling& t) {
+  Counts c = flash2_head(p, t);
+  c[Tensor::K].read += c[Tensor::K].read;
+  c[Tensor::P].written = Bytes(met_pairs(p, t)) * size_of(p.element);
+  return c;
+}
+
+// ---- Backward: what a query head moves. What is moved once for each key head comes on top (of_all_heads). ----
+
+// Five kernels: dV, dP, dS, dQ, dK.
+Counts naive_backward_head(const Problem& p, const Tiling& t, const Hardware& hardware) {
+  const Sizes n(p, t);
+  const bool whole_rows = t.softmax_rows(2 * std::int64_t{p.n_kv}, hardware.registers_per_sm) > 0;
+  Counts c;
+  c[Tensor::P].read = n.s * (whole_rows ? 2 : 3);   // for dV, for dS
+  c[Tensor::dP].read = n.s * (whole_rows ? 1 : 2);  // for dS
+  c[Tensor::dP].written = n.s;
+  c[Tensor::dS].read = n.s * 2;  // for dQ, for dK
+  c[Tensor::dS].written = n.s;
+  c[Tensor::dO].read = n.q * n.t_c * 2;  // for dV, for dP
+  c[Tensor::Q].read = n.q * n.t_c;       // for dK
+  c[Tensor::V].read = n.kv * n.t_r;      // for dP
+  c[Tensor::K].read = n.kv * n.t_r;      // for dQ
+  c[Tensor::dQ].written = n.q;
+  return c;
+}
+
+// The same, a round trip of dP for dropout, which reads its mask, and one of dS for every other pass.
+Counts eager_backward_head(const Problem& p, const Tiling& t, const Hardware& hardware, int score_passes) {
+  const Sizes n(p, t);
+  Counts c = naive_backward_head(p, t, hardware);
+  c[Tensor::dP].read += n.s;
+  c[Tensor::dP].written += n.s;
+  c[Tensor::keep].read = Bytes(p.n_q) * p.n_kv;
+  c[Tensor::dS].read += n.s * score_passes;
+  c[Tensor::dS].written += n.s * score_passes;
+  return c;
+}
+
+// Q, dO, m and l for every pair of tiles that meet, dQ there and back between them; D out once and back in later passes,
+// or O in each of them.
+Counts flash1_backward_head(const Problem& p, const Tiling& t) {
+  const int travels = t.fp32_temporaries ? 4 : size_of(p.element);
+  Counts c;
+  for (Rows i : cut(p.n_q, t.rows_q)) {
+    const std::int64_t meets = ceil_div(p.visible_keys(i), t.rows_kv);
+    const std::int64_t stores = std::max<std::int64_t>(1, meets), again = stores - 1;
+    const Bytes tile = Bytes(i.size()) * p.d, stat = Bytes(i.size()) * stat_bytes;
+    for (Tensor operand : {Tensor::Q, Tensor::dO}) c[operand].read += tile * size_of(p.element) * meets;
+    for (Tensor statistic : {Tensor::m, Tensor::l}) c[statistic].read += stat * meets;
+    c[Tensor::dQ].read += tile * travels * again;
+    c[Tensor::dQ].written += tile * travels * stores;
+    c[Tensor::O].read += tile * travels * (t.o_every_pass ? meets : meets - again);
+    if (t.o_every_pass) continue;
+    c[Tensor::D].written += stat * (meets - again);
+    c[Tensor::D].read += stat * again;
+  }
+  return c;
+}
+
+// Before: dO, O to D, and zeros for dQ. Q, dO, LSE and D for every pair of tiles that meet, each of which adds to dQ.
+// After: dQ out of its sum.
+Counts flash2_backward_head(const Problem& p, const Tiling& t) {
+  const Sizes n(p, t);
+  const Bytes sum = Bytes(p.n_q) * p.d * stat_bytes;
+  Counts c;
+  c[Tensor::O].read = n.q;
+  c[Tensor::dO].read = n.q;
+  c[Tensor::D].written = n.stats;
+  c[Tensor::dQ_acc].written = sum;
+  for (Rows i : cut(p.n_q, t.rows_q)) {
+    const std::int64_t meets = ceil_div(p.visible_keys(i), t.rows_kv);
+    const Bytes tile = Bytes(i.size()) * p.d, stat = Bytes(i.size()) * stat_bytes;
+    for (Tensor operand : {Tensor::Q, Tensor::dO}) c[operand].read += tile * size_of(p.element) * meets;
+    for (Tensor statistic : {Tensor::LSE, Tensor::D}) c[statistic].read += stat * meets;
+    c[Tensor::dQ_acc].reduced += tile * stat_bytes * meets;
+  }
+  c[Tensor::dQ_acc].read = sum;
+  c[Tensor::dQ].written = n.q;
+  return c;
+}
+
+Counts flash2_stored_backward_head(const Problem& p, const Tiling& t) {
+  Counts c = flash2_backward_head(p, t);
+  c[Tensor::P].read = Bytes(met_pairs(p, t)) * size_of(p.element);
+  return c;
+}
+
 Counts times(Counts counts, std::int64_t heads) {
   for (TensorCounts& tensor : counts.tensors) {
     tensor.read = tensor.read * heads;
     tensor.written = tensor.written * heads;
+    tensor.reduced = tensor.reduced * heads;
   }
   return counts;
 }
 
+// What all query heads move, and what is moved once for each key head.
+Counts of_all_heads(const Problem& p, const Counts& query_head, std::initializer_list<Tensor> read_once) {
+  const Sizes n(p, {});
+  Counts c = times(query_head, p.heads_total());
+  for (Tensor tensor : read_once) c[tensor].read = n.kv * p.kv_heads_total();
+  for (Tensor tensor : {Tensor::dK, Tensor::dV}) c[tensor].written = n.kv * p.kv_heads_total();
+  return c;
+}
+
+std::optional<Counts> backward_form(std::string_view program, const Problem& p, const Tiling& t,
+                                    const Hardware& hardware) {
+  const auto unfused = [&](const Counts& head) { return of_all_heads(p, head, {}); };
+  const auto fused = [&](const Counts& head) { return of_all_heads(p, head, {Tensor::K, Tensor::V}); };
+  if (program == "naive") return unfused(naive_backward_head(p, t, hardware));
+  if (program == "eager") return unfused(eager_backward_head(p, t, hardware, 1));  // scale; a mask has no gradient
+  if (program == "eager_alpha") return unfused(eager_backward_head(p, t, hardware, 0));
+  if (program == "flash1") return fused(flash1_backward_head(p, t));
+  if (program == "flash2" || program == "flash3") return fused(flash2_backward_head(p, t));
+  if (program == "flash2_stored") return fused(flash2_stored_backward_head(p, t));
+  return std::nullopt;
+}
+
 }  // namespace
 
-std::optional<Counts> closed_form(std::string_view program, const Problem& p, const Tiling& t,
-                                  const Hardware& hardware) {
+std::optional<Counts> closed_form(std::string_view program, const Problem& p, const Tiling& t, const Hardware& hardware,
+                                  Pass pass) {
+  if (pass == Pass::backward) return backward_form(program, p, t, hardware);
   const std::int64_t heads = p.heads_total();
   if (program == "naive") return times(naive_head(p, t, hardware), heads);
   if (program == "eager") return times(eager_head(p, t, hardware, 2), heads);        // scale, mask
   if (program == "eager_alpha") return times(eager_head(p, t, hardware, 1), heads);  // mask
   if (program == "flash1") return times(flash1_head(p, t), heads);
   if (program == "flash2") return times(flash2_head(p, t), heads);
+  if (program == "flash2_stored") return times(flash2_stored_head(p, t), heads);
+  if (program == "flash3") return times(flash3_head(p, t), heads);
   return std::nullopt;
 }
 
-Counts compulsory(const Problem& p) {
+Counts compulsory(const Problem& p, Pass pass) {
   const Sizes n(p, {});
   Counts c;
+  if (pass == Pass::backward) {
+    c[Tensor::dO].read = n.q * p.heads_total();
+    c[Tensor::dQ].written = n.q * p.heads_total();
+    c[Tensor::dK].written = n.kv * p.kv_heads_total();
+    c[Tensor::dV].written = n.kv * p.kv_heads_total();
+  } else {
+    c[Tensor::O].written = n.q * p.heads_total();
+    c[Tensor::LSE].written = n.stats * p.heads_total();
+  }
   c[Tensor::Q].read = n.q * p.heads_total();
   c[Tensor::K].read = n.kv * p.kv_heads_total();
   c[Tensor::V].read = n.kv * p.kv_heads_total();
-  c[Tensor::O].written = n.q * p.heads_total();
-  c[Tensor::LSE].written = n.stats * p.heads_total();
   return c;
 }
 

@@ -14,11 +14,13 @@
 
 namespace fa {
 
-// Reads and writes by tensor; the other fields of Counts stay 0. Nothing if there is no closed form of that name.
+// Reads, writes and reductions by tensor; the other fields of Counts stay 0. Nothing if there is no closed form of that
+// name.
 std::optional<Counts> closed_form(std::string_view program, const Problem& problem, const Tiling& tiling,
-                                  const Hardware& hardware);
+                                  const Hardware& hardware, Pass pass = Pass::forward);
 
-// The least that any program moves when caches are endless: every input read once, O (and LSE) written once.
-Counts compulsory(const Problem& problem);
+// The least that any program moves when caches are endless: Q, K, V (and dO) read once, O and LSE (or the gradients)
+// written once. A backward could do without O and LSE: they can be computed again.
+Counts compulsory(const Problem& problem, Pass pass = Pass::forward);
 
 }  // namespace fa

@@ -4,20 +4,25 @@
 #include <optional>
 #include <string>
 
+#include "sim/analysis/cache.h"
 #include "sim/analysis/footprint.h"
+#include "sim/analysis/roofline.h"
 #include "sim/record/counts.h"
 #include "sim/record/run.h"
 
 namespace fa {
 
 struct Report {
-  std::string program, pass;
+  std::string program;
+  Pass pass = Pass::forward;
   Tiling tiling;
   Counts counts;                      // counted
-  std::optional<Counts> closed_form;  // reads and writes by tensor; none for a program without one
-  bool closed_form_holds = false;     // every tensor's reads and writes equal it
+  std::optional<Counts> closed_form;  // reads, writes and reductions by tensor; none for a program without one
+  bool closed_form_holds = false;     // every tensor's equal it
   Bytes sram_peak;                    // of one block
   Footprint footprint;
+  std::optional<DramTraffic> dram;   // modelled
+  Roofline roofline;                 // a bound from both
   std::optional<Accuracy> accuracy;  // if the values were computed
 };
 

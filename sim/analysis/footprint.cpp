@@ -9,7 +9,11 @@ Footprint footprint(const Run& run) {
       case Tensor::Q:
       case Tensor::K:
       case Tensor::V:
-      case Tensor::O: result.operands += allocation.bytes(); break;
+      case Tensor::O:
+      case Tensor::dO:
+      case Tensor::dQ:
+      case Tensor::dK:
+      case Tensor::dV: result.operands += allocation.bytes(); break;
       default: result.extra += allocation.bytes();
     }
   }

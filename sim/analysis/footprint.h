@@ -8,8 +8,8 @@
 namespace fa {
 
 struct Footprint {
-  Bytes operands;  // Q, K, V, O: what any attention needs
-  Bytes extra;     // S, P, keep: O(n²); or LSE, m, l: O(n)
+  Bytes operands;  // Q, K, V, O; dO, dQ, dK, dV: what any attention needs
+  Bytes extra;     // S, P, dP, dS, keep: O(n²); or LSE, m, l, D, dQ_acc: O(n)
   Bytes total() const { return operands + extra; }
 };
 Footprint footprint(const Run& run);

@@ -36,7 +36,7 @@ State replay(const Run& run, std::int64_t step) {
   for (std::size_t id = 0; id < buffers.size(); ++id) buffers[id].id = static_cast<BufferId>(id);
   for (std::int64_t k = first; k < state.step; ++k) {
     const Event& event = run.events[static_cast<std::size_t>(k)];
-    if (event.op == Op::start) {
+    if (event.op == Op::start && event.to == no_buffer) {
       for (std::size_t id = 0; id < buffers.size(); ++id) {
         const BufferInfo& info = launch.buffers[id];
         if (!info.fill) continue;

@@ -55,12 +55,13 @@ Parsed parse(int argc, char** argv) {
   CLI::App& run = *app.add_subcommand("run", "one program in detail: its launches, buffers and tensors");
   CLI::App& trace = *app.add_subcommand("trace", "one program step by step");
   CLI::App& bounds = *app.add_subcommand("bounds", "closed forms and the papers' bounds, at any size");
+  CLI::App& measured = *app.add_subcommand("measured", "hardware counters of real kernels beside the simulation");
   CLI::App& list = *app.add_subcommand("list", "what there is: programs, tilings, GPUs, inputs");
 
   for (CLI::App* command : {&compare, &run, &trace, &bounds}) {
     add_problem(*command, a);
     add_tiling(*command, a);
-    command->add_option("--pass", a.pass, "forward");
+    command->add_option("--pass", a.pass, "forward or backward (forward)");
     command
         ->add_option("--program", a.programs,
                      command == &compare || command == &bounds ? "which programs, by name (all)"
@@ -69,12 +70,18 @@ Parsed parse(int argc, char** argv) {
         ->expected(1, -1)
         ->take_all();
   }
+  bounds.add_flag("--paper", a.paper, "the HBM traffic of the FA-1 paper's Figure 2, with all that it assumes");
   for (CLI::App* command : {&compare, &run}) add_values(*command, a);
   add_choice(trace, "--values", a.values, "record the values of every tile too");
   trace.add_option("--out", a.out, "write the whole trace to this file, as JSON");
+  trace.add_option("--perfetto", a.perfetto, "write the modelled timeline of one SM to this file, for Perfetto");
+  trace.add_option("--blocks", a.blocks, "how many of its blocks (4)");
+  run.add_flag("--timeline", a.timeline, "model the time: cycles, and what each lane of an SM does and waits for");
   trace.add_option("--first", a.first, "first step shown (0)");
   trace.add_option("--count", a.count, "how many steps to show (200)");
-  for (CLI::App* command : {&compare, &run, &trace, &bounds, &list})
+  measured.add_option("FILE", a.file, "what `fagpu measure` wrote; see assets/measurements")->required();
+  measured.add_option("--hardware", a.measured_hardware, "a GPU of `fasim list`, or a .json file (the one measured)");
+  for (CLI::App* command : {&compare, &run, &trace, &bounds, &measured, &list})
     command->add_flag("--json", a.json, "JSON for machines instead of tables for people");
 
   try {

@@ -9,7 +9,7 @@
 namespace fa::cli {
 
 struct Arguments {
-  std::string command;  // compare, run, trace, bounds, list
+  std::string command;  // compare, run, trace, bounds, measured, list
 
   std::optional<int> n, n_q, n_kv, d, batch, heads, kv_heads, rows_q, rows_kv;
   std::optional<bool> causal;
@@ -23,9 +23,15 @@ struct Arguments {
   std::uint64_t seed = 1;
   std::optional<bool> values;  // do the arithmetic, whatever the size; or never
   bool json = false;
-  std::string out;           // trace: the file to write
-  std::int64_t first = 0;    // trace: the first step shown
-  std::int64_t count = 200;  // trace: how many
+  bool timeline = false;          // run: model the time, and show the lanes
+  std::string perfetto;           // trace: write one SM's timeline to this file
+  std::int64_t blocks = 4;        // trace: how many blocks of it
+  std::string out;                // trace: the file to write
+  std::int64_t first = 0;         // trace: the first step shown
+  std::int64_t count = 200;       // trace: how many
+  bool paper = false;             // bounds: the FA-1 paper's Figure 2
+  std::string file;               // measured: the file of counters
+  std::string measured_hardware;  // measured: a GPU instead of the file's own
 };
 
 struct Parsed {

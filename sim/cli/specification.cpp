@@ -41,14 +41,15 @@ Problem problem_of(const Arguments& a, const Input* input) {
   return p;
 }
 
-// The named tiling for this program and d; none if the name belongs to other programs.
-const NamedTiling* find_tiling(const std::string& name, const Program& program, int d) {
+// The named tiling for this program, d and pass; none if the name belongs to other programs.
+const NamedTiling* find_tiling(const std::string& name, const Program& program, int d, Pass pass) {
   bool known = false, of_program = false;
   for (const NamedTiling& named : named_tilings) {
     if (named.name != name) continue;
     known = true;
     if (named.program != "*" && named.program != program.name) continue;
     of_program = true;
+    if (named.pass && *named.pass != pass) continue;
     if (named.d == 0 || named.d == d) return &named;
   }
   if (!known) {
@@ -59,14 +60,16 @@ const NamedTiling* find_tiling(const std::string& name, const Program& program, 
                                  fmt::join(names, ", ")));
   }
   if (of_program)
-    throw InputError(fmt::format("--tiling {} has no tile for d = {}; give --rows-q and --rows-kv.", name, d));
+    throw InputError(
+        fmt::format("--tiling {} has no {} tile for d = {}; give --rows-q and --rows-kv.", name, name_of(pass), d));
   return nullptr;
 }
 
-Chosen choose(const Arguments& a, const Program& program, const Problem& p, const Hardware& hardware, bool others_too) {
-  Chosen chosen{&program, default_tiling(program, p, hardware), "default"};
+Chosen choose(const Arguments& a, const Program& program, const Problem& p, const Hardware& hardware, Pass pass,
+              bool others_too) {
+  Chosen chosen{&program, default_tiling(program, p, hardware, pass), "default"};
   if (!a.tiling.empty()) {
-    if (const NamedTiling* named = find_tiling(a.tiling, program, p.d)) {
+    if (const NamedTiling* named = find_tiling(a.tiling, program, p.d, pass)) {
       chosen.tiling = named->tiling;
       chosen.tiling_name = named->name;
     } else if (!others_too) {
@@ -84,8 +87,10 @@ Chosen choose(const Arguments& a, const Program& program, const Problem& p, cons
 }  // namespace
 
 Specification specify(const Arguments& a, bool all_programs) {
-  if (a.pass != "forward") throw InputError(fmt::format("--pass {} is not simulated; only forward is.", a.pass));
   Specification spec;
+  const auto pass = pass_named(a.pass);
+  if (!pass) throw InputError(fmt::format("--pass {} is not known; choose forward or backward.", a.pass));
+  spec.pass = *pass;
   spec.hardware = hardware_named(a.hardware);
   spec.source = fmt::format("random, seed {}", a.seed);
   if (!a.input.empty()) {
@@ -99,13 +104,14 @@ Specification specify(const Arguments& a, bool all_programs) {
   std::vector<const Program*> wanted;
   for (const std::string& name : a.programs) wanted.push_back(&program_named(name));
   if (wanted.empty() && all_programs)
-    for (const Program& program : programs) wanted.push_back(&program);
+    for (const Program& program : programs)
+      if (spec.pass == Pass::forward || program.backward) wanted.push_back(&program);
   if (wanted.empty()) wanted.push_back(&program_named("flash2"));
   if (!all_programs && wanted.size() > 1)
     throw InputError(
         fmt::format("--program takes one name here; `fasim compare` sets {} side by side.", wanted.size()));
   for (const Program* program : wanted)
-    spec.programs.push_back(choose(a, *program, spec.problem, spec.hardware, wanted.size() > 1));
+    spec.programs.push_back(choose(a, *program, spec.problem, spec.hardware, spec.pass, wanted.size() > 1));
   return spec;
 }
 
@@ -115,11 +121,14 @@ bool wants_values(const Arguments& a, const Problem& p) {
 }
 
 Operands operands_of(const Specification& spec, std::uint64_t seed) {
-  return spec.input ? spec.input->operands : random_operands(spec.problem, seed);
+  Operands operands = spec.input ? spec.input->operands : random_operands(spec.problem, seed);
+  if (spec.pass == Pass::backward) operands.d_o = random_d_o(spec.problem, seed);
+  return operands;
 }
 
 std::string describe(const Tiling& tiling) {
-  return fmt::format("{} × {}{}", tiling.rows_q, tiling.rows_kv, tiling.fp32_temporaries ? ", fp32 O" : "");
+  return fmt::format("{} × {}{}{}", tiling.rows_q, tiling.rows_kv, tiling.fp32_temporaries ? ", fp32 O" : "",
+                     tiling.o_every_pass ? ", O in every pass" : "");
 }
 
 }  // namespace fa::cli

@@ -18,6 +18,7 @@ struct Chosen {
 
 struct Specification {
   Problem problem;
+  Pass pass = Pass::forward;
   Hardware hardware;
   std::vector<Chosen> programs;
   std::optional<Input> input;  // the user's file
@@ -31,7 +32,7 @@ Specification specify(const Arguments& arguments, bool all_programs);
 // Whether to do the arithmetic: as asked, or if the problem is small enough to take about a second.
 bool wants_values(const Arguments& arguments, const Problem& problem);
 
-// The file's operands, or random ones.
+// The file's operands, or random ones; dO is random, and there for a backward only.
 Operands operands_of(const Specification& specification, std::uint64_t seed);
 
 // "128 × 128", with the name of the tiling and what else is special about it.

@@ -5,6 +5,7 @@
 #include "sim/cli/commands.h"
 #include "sim/cli/specification.h"
 #include "sim/cli/table.h"
+#include "sim/cli/timeline.h"
 
 namespace fa::cli {
 namespace {
@@ -31,7 +32,15 @@ void trace(const Arguments& a) {
   if (a.first < 0) throw InputError(fmt::format("--first must be at least 0, not {}.", a.first));
   if (a.count < 1) throw InputError(fmt::format("--count must be at least 1, not {}.", a.count));
 
-  const std::int64_t events = fa::run(*chosen.program, spec.problem, chosen.tiling, spec.hardware).counts().events;
+  if (!a.perfetto.empty()) {
+    if (a.blocks < 1) throw InputError(fmt::format("--blocks must be at least 1, not {}.", a.blocks));
+    write_text(a.perfetto, perfetto_of(run_of_kinds(spec, chosen), a.blocks));
+    fmt::print("{}: one SM's timeline, modelled; open it in Perfetto\n", a.perfetto);
+    return;
+  }
+
+  const std::int64_t events =
+      fa::run(*chosen.program, spec.problem, chosen.tiling, spec.hardware, {.pass = spec.pass}).counts().events;
   if (events > most_events)
     throw InputError(
         fmt::format("this trace has {} steps, more than {}; use a smaller --n, fewer --heads or larger tiles.",
@@ -40,7 +49,7 @@ void trace(const Arguments& a) {
   std::optional<Operands> operands;
   if (values) operands = operands_of(spec, a.seed);
   Run run = fa::run(*chosen.program, spec.problem, chosen.tiling, spec.hardware,
-                    {.detail = values ? Detail::values : Detail::events, .record_values = values},
+                    {.detail = values ? Detail::values : Detail::events, .record_values = values, .pass = spec.pass},
                     operands ? &*operands : nullptr);
   if (spec.input) run.tokens = spec.input->tokens;
 
@@ -63,10 +72,12 @@ void trace(const Arguments& a) {
     const Event& event = run.events[static_cast<std::size_t>(k)];
     std::string from =
         event.op == Op::load ? fmt::format("{} (HBM)", name_of(event.tensor)) : buffer(run, event, event.from[0]);
-    if (event.from[1] != no_buffer) from += ", " + buffer(run, event, event.from[1]);
+    for (std::size_t i = 1; i < event.from.size(); ++i)
+      if (event.from[i] != no_buffer) from += ", " + buffer(run, event, event.from[i]);
     table.add({std::to_string(k), run.launches[static_cast<std::size_t>(event.launch)].name,
                std::to_string(event.block), std::string(name_of(event.op)), tile(event), from,
-               event.op == Op::store ? fmt::format("{} (HBM)", name_of(event.tensor)) : buffer(run, event, event.to),
+               event.op == Op::store || event.op == Op::reduce ? fmt::format("{} (HBM)", name_of(event.tensor))
+                                                               : buffer(run, event, event.to),
                event.hbm == Bytes(0) ? "" : human(event.hbm), event.flops == Flops(0) ? "" : human(event.flops),
                event.exponentials == 0 ? "" : with_separators(event.exponentials)});
   }

@@ -8,6 +8,8 @@ namespace {
 constexpr int largest_n = 1 << 30;
 constexpr int largest_d = 1 << 12;
 constexpr int largest_heads = 1 << 20;
+constexpr int largest_consumers = 15;  // warpgroups, with the producer: 2048 threads
+constexpr int largest_stages = 64;
 
 std::optional<std::string> outside(std::string_view option, int value, int largest) {
   if (1 <= value && value <= largest) return std::nullopt;
@@ -32,6 +34,8 @@ std::optional<std::string> why_invalid(const Problem& p, const Tiling& t, const 
   if (auto why = why_invalid(p)) return why;
   if (auto why = outside("--rows-q", t.rows_q, largest_n)) return why;
   if (auto why = outside("--rows-kv", t.rows_kv, largest_n)) return why;
+  if (auto why = outside("the tiling's number of consumers", t.consumers, largest_consumers)) return why;
+  if (auto why = outside("the tiling's number of stages", t.stages, largest_stages)) return why;
   if (hardware.sram_per_block <= Bytes(0))
     return fmt::format("--hardware {} has no SRAM: sram_per_block_bytes must be positive.", hardware.id);
   return std::nullopt;

@@ -4,19 +4,20 @@
 //   Q [n_q, d]   K, V [n_kv, d]   S = scale · Q Kᵀ [n_q, n_kv]   P = softmax(S)   O = P V [n_q, d]
 //   m, l         running row maximum and running row sum of exp(S − m)
 //   LSE          m + ln l, natural logarithm, one number per row
+//   dO           the gradient of O, [n_q, d]; dQ, dK, dV, dP, dS likewise
+//   D            rowsum(dO ∘ O), one number per row; equal to rowsum(dP ∘ P)
 //   Br, Bc       rows of a Q tile, rows of a K/V tile: `rows_q`, `rows_kv`
 
 #include <cmath>
 #include <cstdint>
 #include <string>
 
+#include "sim/config/heads.h"
 #include "sim/core/element.h"
 #include "sim/core/tiles.h"
 #include "sim/core/units.h"
 
 namespace fa {
-
-using Head = std::int64_t;  // index into batch × heads, batch outermost
 
 struct Problem {
   int batch = 1;
@@ -32,7 +33,11 @@ struct Problem {
 
   std::int64_t heads_total() const { return static_cast<std::int64_t>(batch) * heads; }
   std::int64_t kv_heads_total() const { return static_cast<std::int64_t>(batch) * kv_heads; }
-  Head kv_head_of(Head head) const { return head / heads * kv_heads + head % heads / (heads / kv_heads); }
+  Head kv_head_of(Head head) const { return head / group(); }
+  // Query heads that share K and V with `head`, and the first of every such group.
+  Heads group_of(Head head) const { return {head - head % group(), head - head % group() + group(), 1}; }
+  Heads groups() const { return {0, heads_total(), group()}; }
+  std::int64_t group() const { return heads / kv_heads; }
   double scale() const { return 1.0 / std::sqrt(static_cast<double>(d)); }
 
   // Keys that query row `row` may see: [0, visible_keys(row)).
@@ -43,6 +48,11 @@ struct Problem {
   }
   // Keys that at least one of `rows` may see; the tiles beyond are skipped.
   int visible_keys(Rows rows) const { return rows.empty() ? 0 : visible_keys(rows.end - 1); }
+  // The first query that sees key `key`; those after it see it too.
+  int first_query(int key) const {
+    const std::int64_t first = static_cast<std::int64_t>(key) + n_q - n_kv;
+    return causal && first > 0 ? static_cast<int>(first) : 0;
+  }
 };
 
 // "batch 1, heads 16, n 4096, d 128, causal, bf16"

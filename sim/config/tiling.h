@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
+#include "sim/config/pass.h"
 #include "sim/core/element.h"
 #include "sim/core/tiles.h"
 #include "sim/core/units.h"
@@ -28,8 +30,19 @@ struct TileShape {
 struct Tiling {
   int rows_q = 128;   // Br: rows of a Q (and O) tile
   int rows_kv = 128;  // Bc: rows of a K (and V) tile
-  // FA-1 only: O travels as fp32 between passes, as the released kernel had it; the paper counts the element type.
+  // FA-1 only: O (and dQ) travel as fp32 between passes, as the released kernel had it; the paper counts the element
+  // type.
   bool fp32_temporaries = false;
+  // FA-1's backward only: O is read in every pass, to compute D, as Algorithm 4 prints it; the released kernel reads it
+  // in the first and keeps D.
+  bool o_every_pass = false;
+  // flash3 only: how the warpgroups of a block share the work (FA-3 paper, section 3).
+  int consumers = 2;       // warpgroups that compute, each on rows_q / consumers rows
+  int stages = 2;          // K tiles, and V tiles, that SRAM holds at once
+  bool producer = true;    // one more warpgroup issues the loads; else the first consumer does, between block barriers
+  bool ping_pong = true;   // the consumers' products take turns, so that one's softmax runs under another's products
+  bool overlap = true;     // a consumer's softmax runs under its own product with the V tile before
+  bool p_in_sram = false;  // P goes to the second product through SRAM, not in registers
 
   friend constexpr bool operator==(const Tiling&, const Tiling&) = default;
 
@@ -43,9 +56,21 @@ struct Tiling {
     return (q_tile(d).bytes(1) + kv_tile(d).bytes(2)) * size_of(element);
   }
 
-  // Rows of S that the unfused softmax holds whole, as fp32 in the registers of one SM; 0 if not even one fits.
-  constexpr int softmax_rows(int n_kv, Bytes registers) const {
-    return static_cast<int>(std::min<std::int64_t>(rows_q, registers.count() / (std::int64_t{n_kv} * 4)));
+  // Rows of a Q tile that each consumer of flash3 works on.
+  constexpr int rows_each() const { return static_cast<int>(ceil_div(rows_q, consumers)); }
+  constexpr TileShape q_tile_each(int d) const { return {rows_each(), d}; }
+  // SRAM that flash3 opens: Q, the stages of K and V (8 bits: of Vᵀ too), and P if it goes through SRAM.
+  constexpr Bytes flash3_bytes(int d, Element element) const {
+    const Bytes q = TileShape{rows_each() * consumers, d}.bytes(size_of(element));
+    const Bytes kv = kv_tile(d).bytes(size_of(element)) * stages * (element == Element::e4m3 ? 3 : 2);
+    const Bytes p = TileShape{rows_each() * consumers, rows_kv}.bytes(p_in_sram ? size_of(element) : 0);
+    return q + kv + p;
+  }
+
+  // Rows of so many numbers that the unfused softmax holds whole, as fp32 in the registers of one SM: n_kv of S, or of P
+  // and dP together. 0 if not even one fits.
+  constexpr int softmax_rows(std::int64_t numbers, Bytes registers) const {
+    return static_cast<int>(std::min<std::int64_t>(rows_q, registers.count() / (numbers * 4)));
   }
 
   // FlashAttention-1's rule for an on-chip memory of `sram_elements` numbers (paper, Algorithm 1, line 1):
@@ -56,13 +81,14 @@ struct Tiling {
   }
 };
 
-// A tiling that has a name. `d` = 0 stands for every head dimension.
+// A tiling that has a name. `d` = 0 stands for every head dimension, and no `pass` for both.
 struct NamedTiling {
   std::string_view name;
   std::string_view program;
   int d;
   Tiling tiling;
   std::string_view source;
+  std::optional<Pass> pass = std::nullopt;
 };
 
 // clang-format off
@@ -72,16 +98,50 @@ inline constexpr std::array named_tilings{
     // FlashAttention-1 as released in 2022: 16-row Q tiles and fp32 temporaries (its csrc, v1.0.9).
     NamedTiling{"flash1-released",  "flash1", 64,  {.rows_q = 16,  .rows_kv = 256, .fp32_temporaries = true}, "flash-attn 1.0.9"},
     NamedTiling{"flash1-released",  "flash1", 128, {.rows_q = 16,  .rows_kv = 128, .fp32_temporaries = true}, "flash-attn 1.0.9"},
-    // FlashAttention-2's released forward tiles on A100 and later (its csrc, v2.x).
-    NamedTiling{"flash2-released",  "flash2", 64,  {.rows_q = 128, .rows_kv = 128}, "flash-attn 2"},
-    NamedTiling{"flash2-released",  "flash2", 128, {.rows_q = 128, .rows_kv = 64},  "flash-attn 2"},
-    NamedTiling{"flash2-released",  "flash2", 256, {.rows_q = 128, .rows_kv = 64},  "flash-attn 2"},
+    // The same tiles with what the paper prints: temporaries in the element type, O read in every pass of the backward.
+    NamedTiling{"flash1-printed",   "flash1", 64,  {.rows_q = 16,  .rows_kv = 256, .o_every_pass = true}, "FA-1 paper, Algorithms 1 and 4"},
+    NamedTiling{"flash1-printed",   "flash1", 128, {.rows_q = 16,  .rows_kv = 128, .o_every_pass = true}, "FA-1 paper, Algorithms 1 and 4"},
+    // FlashAttention-2's released tiles on A100 and later (its csrc, v2.x).
+    NamedTiling{"flash2-released",  "flash2", 64,  {.rows_q = 128, .rows_kv = 128}, "flash-attn 2", Pass::forward},
+    NamedTiling{"flash2-released",  "flash2", 128, {.rows_q = 128, .rows_kv = 64},  "flash-attn 2", Pass::forward},
+    NamedTiling{"flash2-released",  "flash2", 256, {.rows_q = 128, .rows_kv = 64},  "flash-attn 2", Pass::forward},
+    NamedTiling{"flash2-released",  "flash2", 64,  {.rows_q = 128, .rows_kv = 128}, "flash-attn 2", Pass::backward},
+    NamedTiling{"flash2-released",  "flash2", 128, {.rows_q = 64,  .rows_kv = 128}, "flash-attn 2", Pass::backward},
+    NamedTiling{"flash2-released",  "flash2", 256, {.rows_q = 64,  .rows_kv = 64},  "flash-attn 2", Pass::backward},
+    // FlashAttention-3's released forward tiles on Hopper (its hopper/tile_size.h, 2025); fp8: its 8-bit kernels.
+    NamedTiling{"flash3-released",  "flash3", 64,  {.rows_q = 192, .rows_kv = 192, .consumers = 3, .p_in_sram = true}, "flash-attn 3", Pass::forward},
+    NamedTiling{"flash3-released",  "flash3", 128, {.rows_q = 128, .rows_kv = 176}, "flash-attn 3", Pass::forward},
+    NamedTiling{"flash3-released",  "flash3", 256, {.rows_q = 128, .rows_kv = 80,  .ping_pong = false}, "flash-attn 3", Pass::forward},
+    NamedTiling{"flash3-causal",    "flash3", 64,  {.rows_q = 192, .rows_kv = 128, .consumers = 3}, "flash-attn 3", Pass::forward},
+    NamedTiling{"flash3-causal",    "flash3", 128, {.rows_q = 128, .rows_kv = 128}, "flash-attn 3", Pass::forward},
+    NamedTiling{"flash3-causal",    "flash3", 256, {.rows_q = 128, .rows_kv = 80,  .ping_pong = false}, "flash-attn 3", Pass::forward},
+    NamedTiling{"flash3-fp8",       "flash3", 64,  {.rows_q = 192, .rows_kv = 160, .consumers = 3, .ping_pong = false}, "flash-attn 3", Pass::forward},
+    NamedTiling{"flash3-fp8",       "flash3", 128, {.rows_q = 128, .rows_kv = 224}, "flash-attn 3", Pass::forward},
+    NamedTiling{"flash3-fp8",       "flash3", 256, {.rows_q = 128, .rows_kv = 128}, "flash-attn 3", Pass::forward},
+    // FlashAttention-3's released backward tiles on Hopper.
+    NamedTiling{"flash3-released",  "flash3", 64,  {.rows_q = 128, .rows_kv = 128}, "flash-attn 3", Pass::backward},
+    NamedTiling{"flash3-released",  "flash3", 128, {.rows_q = 80,  .rows_kv = 128}, "flash-attn 3", Pass::backward},
+    NamedTiling{"flash3-released",  "flash3", 256, {.rows_q = 64,  .rows_kv = 80},  "flash-attn 3", Pass::backward},
+    NamedTiling{"flash3-causal",    "flash3", 64,  {.rows_q = 128, .rows_kv = 128}, "flash-attn 3", Pass::backward},
+    NamedTiling{"flash3-causal",    "flash3", 128, {.rows_q = 64,  .rows_kv = 128}, "flash-attn 3", Pass::backward},
+    NamedTiling{"flash3-causal",    "flash3", 256, {.rows_q = 64,  .rows_kv = 80},  "flash-attn 3", Pass::backward},
+    // The ablation of the FA-3 paper (section 4.2): without a warpgroup's own overlap, and without a producer.
+    NamedTiling{"flash3-no-overlap",  "flash3", 128, {.rows_q = 128, .rows_kv = 176, .overlap = false}, "FA-3 paper, section 4.2", Pass::forward},
+    NamedTiling{"flash3-no-producer", "flash3", 128, {.rows_q = 128, .rows_kv = 176, .producer = false, .ping_pong = false}, "FA-3 paper, section 4.2", Pass::forward},
 };
 // clang-format on
 
 // What a program uses when the user names no tiling.
 constexpr Tiling square_tiling(int d) {
   return d <= 128 ? Tiling{.rows_q = 128, .rows_kv = 128} : Tiling{.rows_q = 128, .rows_kv = 64};
+}
+// For a fused backward, which holds Q, dO, K, V, P and dS at once: what FlashAttention-2 chose for numbers of 2 bytes.
+constexpr Tiling backward_tiling(int d, Element element) {
+  const int row = d * size_of(element);
+  return row <= 128   ? Tiling{.rows_q = 128, .rows_kv = 128}
+         : row <= 256 ? Tiling{.rows_q = 64, .rows_kv = 128}
+         : row <= 512 ? Tiling{.rows_q = 64, .rows_kv = 64}
+                      : Tiling{.rows_q = 32, .rows_kv = 32};
 }
 
 }  // namespace fa

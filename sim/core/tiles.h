@@ -49,8 +49,9 @@ class Tiles {
     return {static_cast<int>(begin), static_cast<int>(std::min<std::int64_t>(begin + step_, n_))};
   }
 
-  // The same axis, tiles [0, count) only.
+  // The same axis, tiles [0, count) only; or those from `index` on.
   constexpr Tiles first(int count) const { return {n_, step_, first_, std::min(last_, count)}; }
+  constexpr Tiles from(int index) const { return {n_, step_, std::max(first_, index), last_}; }
 
  private:
   int n_, step_, first_, last_;

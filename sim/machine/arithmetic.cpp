@@ -41,6 +41,17 @@ void multiply_add(MatrixView o, ConstMatrixView p, ConstMatrixView v, std::span<
     add_rows(o.row(r).data(), o.cols(), v.data(), v.stride(), p.row(r).data(), visible[static_cast<std::size_t>(r)]);
 }
 
+void multiply_add_transposed(MatrixView o, ConstMatrixView p, ConstMatrixView v, std::span<const int> visible) {
+  std::vector<float> column(static_cast<std::size_t>(p.rows()));
+  int first = 0;  // the first row that sees key k: those before it see fewer keys
+  for (int k = 0; k < o.rows(); ++k) {
+    while (first < p.rows() && visible[static_cast<std::size_t>(first)] <= k) ++first;
+    if (first == p.rows()) return;
+    for (int r = first; r < p.rows(); ++r) column[static_cast<std::size_t>(r)] = p.at(r, k);
+    add_rows(o.row(k).data(), o.cols(), v.row(first).data(), v.stride(), column.data() + first, p.rows() - first);
+  }
+}
+
 void row_max(std::span<float> m, ConstMatrixView s) {
   for (int r = 0; r < s.rows(); ++r) {
     float& largest = m[static_cast<std::size_t>(r)];

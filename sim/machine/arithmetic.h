@@ -15,6 +15,10 @@ void multiply_transposed(MatrixView s, ConstMatrixView a, ConstMatrixView b, flo
 // p: [rows, keys], v: [keys, cols], o: [rows, cols]
 void multiply_add(MatrixView o, ConstMatrixView p, ConstMatrixView v, std::span<const int> visible);
 
+// o ← o + pᵀ v, where row r of p counts only up to column visible[r], which never falls from row to row.
+// p: [rows, keys], v: [rows, cols], o: [keys, cols]
+void multiply_add_transposed(MatrixView o, ConstMatrixView p, ConstMatrixView v, std::span<const int> visible);
+
 // m ← max(m, largest of s), by rows. A NaN score does not raise m; it reaches the result through exp.
 void row_max(std::span<float> m, ConstMatrixView s);
 

@@ -20,7 +20,11 @@ HbmTensor Machine::hbm(Tensor id, Head heads, int rows, int cols, Element elemen
   return tensor;
 }
 
-void Machine::begin_launch(std::string name, std::int64_t blocks) {
+void Machine::keep(const HbmTensor& tensor) {
+  run_.allocations.push_back({tensor.id(), tensor.heads(), tensor.rows(), tensor.cols(), size_of(tensor.element())});
+}
+
+bool Machine::begin_launch(std::string name, std::int64_t blocks) {
   if (stop_after_ == 0) throw Stopped{};
   Launch launch;
   launch.name = std::move(name);
@@ -28,20 +32,57 @@ void Machine::begin_launch(std::string name, std::int64_t blocks) {
   launch.first_event = steps_;
   run_.launches.push_back(std::move(launch));
   slots_.clear();
+  kinds_.clear();
   block_ = -1;
+  return run_.detail != Detail::layout;
 }
 
 void Machine::begin_block(Head head) {
   ++block_;
   head_ = head;
+  lane_ = 0;
+  block_event_ = run_.events.size();
   for (Slot& slot : slots_) slot.content.clear();
+}
+
+namespace {
+
+// What an event does, but for where in the tensors.
+std::uint64_t work_of(const Event& event, std::uint64_t hash) {
+  for (std::int64_t part :
+       {std::int64_t{index_of(event.op)}, std::int64_t{event.lane}, std::int64_t{index_of(event.tensor)},
+        std::int64_t{event.to}, std::int64_t{event.from[0]}, std::int64_t{event.from[1]}, std::int64_t{event.from[2]},
+        std::int64_t{event.rows.size()}, std::int64_t{event.cols.size()}, event.hbm.count(), event.sram_read.count(),
+        event.sram_written.count(), event.flops.count(), event.exponentials}) {
+    hash = (hash ^ static_cast<std::uint64_t>(part)) * 0x9e3779b97f4a7c15u;
+    hash ^= hash >> 29;
+  }
+  return hash;
+}
+
+}  // namespace
+
+// Detail::kinds: keeps the block's events only if no block before did the same.
+void Machine::end_block() {
+  if (run_.detail != Detail::kinds) return;
+  std::uint64_t hash = run_.events.size() - block_event_;
+  for (std::size_t k = block_event_; k < run_.events.size(); ++k) hash = work_of(run_.events[k], hash);
+  const auto [kind, is_new] = kinds_.try_emplace(hash, static_cast<std::int32_t>(launch().kinds.size()));
+  launch().kind_of.push_back(kind->second);
+  if (is_new)
+    launch().kinds.push_back(
+        {static_cast<std::int64_t>(block_event_), static_cast<std::int64_t>(run_.events.size() - block_event_)});
+  else
+    run_.events.resize(block_event_);
 }
 
 void Machine::record(Event& event) {
   event.launch = static_cast<int>(run_.launches.size()) - 1;
   event.block = block_;
   event.head = head_;
+  event.lane = lane_;
   launch().counts.add(event);
+  launch().accesses.add(event);
   if (run_.detail != Detail::totals) {
     if (computes() && record_values_ && event.to != no_buffer) {
       const Slot& slot = slots_[static_cast<std::size_t>(event.to)];
@@ -76,9 +117,10 @@ State Machine::state() const {
 
 // ---- Buffers ----
 
-BufferId Block::open(std::string_view name, Level level, TileShape shape, int bytes_each, std::optional<float> fill) {
+BufferId Block::open(std::string_view name, Level level, TileShape shape, Element element, std::optional<float> fill,
+                     int stage) {
   Launch& launch = machine_.launch();
-  const Bytes bytes = shape.bytes(bytes_each);
+  const Bytes bytes = shape.bytes(size_of(element));
   if (level == Level::sram) {
     const Bytes free = machine_.sram_capacity() - machine_.sram_used_;
     if (bytes > free)
@@ -91,21 +133,45 @@ BufferId Block::open(std::string_view name, Level level, TileShape shape, int by
     launch.sram_peak = std::max(launch.sram_peak, machine_.sram_used_);
   }
 
-  // The same buffer of the next block has the same id.
+  // The same buffer of the next block has the same id, and stands in the same place.
   auto& slots = machine_.slots_;
+  const auto is_it = [&](std::size_t id) {
+    const BufferInfo& info = launch.buffers[id];
+    return !slots[id].open && info.name == name && info.level == level && info.shape == shape && info.stage == stage &&
+           info.lane == machine_.lane_;
+  };
   std::size_t id = 0;
-  while (id < slots.size() && (slots[id].open || launch.buffers[id].name != name || launch.buffers[id].shape != shape))
-    ++id;
+  while (id < slots.size() && !is_it(id)) ++id;
   if (id == slots.size()) {
-    launch.buffers.push_back({std::string(name), level, shape, bytes, fill});
+    const std::optional<Bytes> place = level == Level::sram ? std::optional(free_place(bytes)) : std::nullopt;
+    launch.buffers.push_back({std::string(name), level, shape, bytes, fill, place, stage, machine_.lane_});
     Machine::Slot slot;
-    slot.bytes_each = bytes_each;
+    slot.element = element;
+    slot.sram_bytes_each = level == Level::sram ? size_of(element) : 0;
+    slot.shape = shape;
     slot.content.id = static_cast<BufferId>(id);
     if (machine_.computes()) slot.values = Matrix(shape.rows, shape.cols);
     slots.push_back(std::move(slot));
   }
   slots[id].open = true;
   return static_cast<BufferId>(id);
+}
+
+// The lowest place in SRAM that no open buffer takes.
+Bytes Block::free_place(Bytes bytes) {
+  const std::vector<BufferInfo>& buffers = machine_.launch().buffers;
+  const auto meets = [&](std::size_t id, Bytes place) {
+    const BufferInfo& other = buffers[id];
+    return machine_.slots_[id].open && other.place && place < *other.place + other.bytes &&
+           *other.place < place + bytes;
+  };
+  Bytes place;
+  for (std::size_t id = 0; id < buffers.size();) {
+    const bool taken = meets(id, place);
+    if (taken) place = *buffers[id].place + buffers[id].bytes;
+    id = taken ? 0 : id + 1;
+  }
+  return place;
 }
 
 void Block::close(BufferId id) {
@@ -115,16 +181,44 @@ void Block::close(BufferId id) {
   if (info.level == Level::sram) machine_.sram_used_ -= info.bytes;
 }
 
-Buffer Block::sram(std::string_view name, TileShape shape) {
-  return {*this, open(name, Level::sram, shape, size_of(problem().element), std::nullopt)};
+Buffer Block::sram(std::string_view name, TileShape shape) { return sram(name, shape, problem().element); }
+
+Buffer Block::sram(std::string_view name, TileShape shape, Element element) {
+  return {*this, open(name, Level::sram, shape, element, std::nullopt)};
+}
+
+Buffer Block::sram_stage(std::string_view name, TileShape shape, int stage) {
+  return {*this, open(name, Level::sram, shape, problem().element, std::nullopt, stage)};
 }
 
 Buffer Block::registers(std::string_view name, TileShape shape) {
-  return {*this, open(name, Level::registers, shape, size_of(Element::fp32), std::nullopt)};
+  return {*this, open(name, Level::registers, shape, Element::fp32, std::nullopt)};
+}
+
+Buffer Block::packed(std::string_view name, TileShape shape, bool in_sram) {
+  return {*this, open(name, in_sram ? Level::sram : Level::registers, shape, problem().element, std::nullopt)};
 }
 
 Buffer Block::accumulator(std::string_view name, TileShape shape, float fill) {
-  return {*this, open(name, Level::registers, shape, size_of(Element::fp32), fill)};
+  return {*this, open(name, Level::registers, shape, Element::fp32, fill)};
+}
+
+int Block::lane(std::string_view name) {
+  std::vector<std::string>& lanes = machine_.launch().lanes;
+  const auto found = std::find(lanes.begin(), lanes.end(), name);
+  if (found != lanes.end()) return static_cast<int>(found - lanes.begin());
+  lanes.emplace_back(name);
+  return static_cast<int>(lanes.size()) - 1;
+}
+
+void Block::turn() {
+  Event event{.op = Op::turn};
+  machine_.record(event);
+}
+
+void Block::barrier() {
+  Event event{.op = Op::barrier};
+  machine_.record(event);
 }
 
 void Block::start(Rows i) {
@@ -143,18 +237,18 @@ void Block::start(Rows i) {
   machine_.record(event);
 }
 
+void Block::start(const Buffer& accumulator, Rows i) {
+  assert(info(accumulator).fill);
+  hold(accumulator, i, {0, info(accumulator).shape.cols});
+  if (machine_.computes())
+    for (int r = 0; r < i.size(); ++r)
+      std::fill(tile(accumulator).row(r).begin(), tile(accumulator).row(r).end(), *info(accumulator).fill);
+  record(Op::start, accumulator, {}, {});
+}
+
 MatrixView Block::tile(const Buffer& buffer) {
   Slot& held = slot(buffer);
   return held.values.view().block({0, held.content.rows.size()}, {0, held.content.cols.size()});
-}
-
-Bytes Block::sram_bytes(const Buffer& buffer, TileShape shape) {
-  return info(buffer).level == Level::sram ? shape.bytes(slot(buffer).bytes_each) : Bytes(0);
-}
-
-Bytes Block::touched(const Buffer& buffer) {
-  const BufferState& content = slot(buffer).content;
-  return sram_bytes(buffer, {content.rows.size(), content.cols.size()});
 }
 
 void Block::hold(const Buffer& buffer, Rows rows, Rows cols) {
@@ -187,10 +281,20 @@ void Block::load(const Buffer& to, HbmSource from, Rows rows, Rows cols) {
     const MatrixView target = tile(to);
     for (int r = 0; r < rows.size(); ++r) std::copy_n(source.row(r).data(), cols.size(), target.row(r).data());
   }
-  record(Op::load, to, {},
-         {.tensor = from.tensor->id(),
-          .hbm = from.tensor->bytes({rows.size(), cols.size()}),
-          .sram_written = touched(to)});
+  // Not through Block::record, which would read back from the slot what was just written to it: loads are half of all
+  // events, and a processor waits for such a read.
+  Slot& held = slot(to);
+  held.content.filled = true;
+  held.content.tensor = from.tensor->id();
+  const TileShape moved{rows.size(), cols.size()};
+  Event event{.op = Op::load,
+              .tensor = from.tensor->id(),
+              .rows = rows,
+              .cols = cols,
+              .to = to.id(),
+              .hbm = from.tensor->bytes(moved),
+              .sram_written = moved.bytes(held.sram_bytes_each)};
+  machine_.record(event);
 }
 
 void Block::store(HbmTarget to, const Buffer& from) {
@@ -213,48 +317,112 @@ void Block::store(HbmTarget to, const Buffer& from) {
   machine_.record(event);
 }
 
+void Block::reduce(HbmTarget to, const Buffer& from) {
+  const BufferState& content = slot(from).content;
+  assert(to.tensor->element() == Element::fp32);
+  if (machine_.computes()) {
+    const ConstMatrixView source = tile(from);
+    const MatrixView target = to.tensor->values(to.head).view().block(content.rows, content.cols);
+    for (int r = 0; r < source.rows(); ++r)
+      for (int c = 0; c < source.cols(); ++c) target.at(r, c) += source.at(r, c);
+  }
+  Event event{.op = Op::reduce,
+              .tensor = to.tensor->id(),
+              .rows = content.rows,
+              .cols = content.cols,
+              .hbm = to.tensor->bytes({content.rows.size(), content.cols.size()}),
+              .sram_read = touched(from)};
+  event.from[0] = from.id();
+  machine_.record(event);
+}
+
 // ---- Matrix products ----
+
+void Block::record_product(const Buffer& to, const Buffer& a, const Buffer& b, int depth) {
+  record(Op::matmul, to, {&a, &b},
+         {.sram_read = whole(a) + whole(b), .flops = Flops(2) * slot(to).shape.count() * depth});
+}
 
 void Block::matmul(const Buffer& to, const Buffer& a, Transposed b, double scale) {
   hold(to, slot(a).content.rows, slot(b.buffer).content.rows);
   if (machine_.computes())
     arithmetic::multiply_transposed(tile(to), tile(a), tile(b.buffer), static_cast<float>(scale));
-  const TileShape shape = info(to).shape;
-  record(Op::matmul, to, {&a, &b.buffer},
-         {.sram_read = whole(a) + whole(b.buffer), .flops = Flops(2) * shape.count() * info(a).shape.cols});
+  record_product(to, a, b.buffer, info(a).shape.cols);
 }
 
-void Block::matmul_add(const Buffer& to, const Buffer& a, const Buffer& b) {
-  assert(slot(a).content.cols == slot(b).content.rows);
-  const BufferState& left = slot(a).content;
-  hold(to, left.rows, slot(b).content.cols);
-  if (machine_.computes()) {
-    // A operand in registers is packed to the element type, as the tensor cores take it.
-    Matrix packed(left.rows.size(), left.cols.size());
-    std::vector<int> visible;
-    for (int r = 0; r < left.rows.size(); ++r) {
-      std::copy_n(tile(a).row(r).data(), left.cols.size(), packed.view().row(r).data());
-      const int keys = problem().visible_keys(left.rows.begin + r) - left.cols.begin;
-      visible.push_back(std::clamp(keys, 0, left.cols.size()));
-    }
-    round_all(problem().element, packed.values());
-    arithmetic::multiply_add(tile(to), packed.view(), tile(b), visible);
+Block::Weights Block::weights(const Buffer& scores, double scale) {
+  const BufferState& content = slot(scores).content;
+  Weights result{Matrix(content.rows.size(), content.cols.size()), {}};
+  for (int r = 0; r < content.rows.size(); ++r) {
+    std::copy_n(tile(scores).row(r).data(), content.cols.size(), result.packed.view().row(r).data());
+    const int keys = problem().visible_keys(content.rows.begin + r) - content.cols.begin;
+    result.visible.push_back(std::clamp(keys, 0, content.cols.size()));
   }
-  const TileShape shape = info(to).shape;
-  record(Op::matmul, to, {&a, &b},
-         {.sram_read = whole(a) + whole(b), .flops = Flops(2) * shape.count() * info(a).shape.cols});
+  round_all(problem().element, result.packed.values());
+  if (scale != 1)
+    for (float& weight : result.packed.values()) weight *= static_cast<float>(scale);
+  return result;
+}
+
+void Block::matmul(const Buffer& to, const Buffer& a, const Buffer& b, double scale) {
+  assert(slot(a).content.cols == slot(b).content.rows);
+  hold(to, slot(a).content.rows, slot(b).content.cols);
+  if (machine_.computes()) {
+    for (int r = 0; r < tile(to).rows(); ++r) std::fill(tile(to).row(r).begin(), tile(to).row(r).end(), 0.0f);
+    const Weights left = weights(a, scale);
+    arithmetic::multiply_add(tile(to), left.packed.view(), tile(b), left.visible);
+  }
+  record_product(to, a, b, info(a).shape.cols);
+}
+
+void Block::matmul_add(const Buffer& to, const Buffer& a, const Buffer& b, double scale) {
+  assert(slot(a).content.cols == slot(b).content.rows);
+  hold(to, slot(a).content.rows, slot(b).content.cols);
+  if (machine_.computes()) {
+    const Weights left = weights(a, scale);
+    arithmetic::multiply_add(tile(to), left.packed.view(), tile(b), left.visible);
+  }
+  record_product(to, a, b, info(a).shape.cols);
+}
+
+void Block::matmul_add(const Buffer& to, Transposed a, const Buffer& b, double scale) {
+  assert(slot(a.buffer).content.rows == slot(b).content.rows);
+  hold(to, slot(a.buffer).content.cols, slot(b).content.cols);
+  if (machine_.computes()) {
+    const Weights left = weights(a.buffer, scale);
+    arithmetic::multiply_add_transposed(tile(to), left.packed.view(), tile(b), left.visible);
+  }
+  record_product(to, a.buffer, b, info(a.buffer).shape.rows);
+}
+
+void Block::convert(const Buffer& to, const Buffer& from, double factor) {
+  hold(to, slot(from).content.rows, slot(from).content.cols);
+  if (machine_.computes())
+    for (int r = 0; r < tile(to).rows(); ++r) {
+      for (int c = 0; c < tile(to).cols(); ++c) tile(to).at(r, c) = static_cast<float>(factor) * tile(from).at(r, c);
+      round_all(slot(to).element, tile(to).row(r));
+    }
+  record(Op::convert, to, {&from}, {.sram_read = touched(from), .sram_written = touched(to)});
+}
+
+void Block::transpose(const Buffer& to, const Buffer& from) {
+  hold(to, slot(from).content.rows, slot(from).content.cols);
+  if (machine_.computes())
+    for (int r = 0; r < tile(to).rows(); ++r)
+      std::copy_n(tile(from).row(r).data(), tile(from).cols(), tile(to).row(r).data());
+  record(Op::transpose, to, {&from}, {.sram_read = touched(from), .sram_written = touched(to)});
 }
 
 // ---- Element by element ----
 
-void Block::mask(const Buffer& scores) {
+void Block::mask(const Buffer& scores, float hidden) {
   const BufferState& content = slot(scores).content;
   if (problem().visible_keys(content.rows.begin) >= content.cols.end) return;  // every row sees every key of this tile
   if (machine_.computes()) {
     const MatrixView s = tile(scores);
     for (int r = 0; r < s.rows(); ++r)
       for (int c = std::max(0, problem().visible_keys(content.rows.begin + r) - content.cols.begin); c < s.cols(); ++c)
-        s.at(r, c) = -std::numeric_limits<float>::infinity();
+        s.at(r, c) = hidden;
   }
   record(Op::mask, scores, {&scores}, {.sram_read = touched(scores), .sram_written = touched(scores)});
 }
@@ -343,6 +511,38 @@ void Block::log_sum_exp(const Buffer& lse, const Buffer& m, const Buffer& l) {
   if (machine_.computes())
     for (int i = 0; i < tile(m).rows(); ++i) tile(lse).at(i, 0) = tile(m).at(i, 0) + std::log(tile(l).at(i, 0));
   record(Op::log_sum_exp, lse, {&m, &l}, {});
+}
+
+// ---- The gradient of softmax ----
+
+void Block::row_dot(const Buffer& D, const Buffer& a, const Buffer& b) {
+  if (machine_.computes())
+    for (int i = 0; i < tile(D).rows(); ++i) {
+      float sum = 0.0f;
+      for (int c = 0; c < tile(a).cols(); ++c) sum += tile(a).at(i, c) * tile(b).at(i, c);
+      tile(D).at(i, 0) += sum;
+    }
+  record(Op::row_dot, D, {&D, &a, &b}, {.sram_read = touched(a) + touched(b)});
+}
+
+void Block::softmax_gradient(const Buffer& dS, const Buffer& P, const Buffer& dP, const Buffer& D) {
+  hold(dS, slot(P).content.rows, slot(P).content.cols);
+  if (machine_.computes())
+    for (int i = 0; i < tile(dS).rows(); ++i) {
+      const float* p = tile(P).row(i).data();
+      const float* dp = tile(dP).row(i).data();
+      float* to = tile(dS).row(i).data();
+      const float row = tile(D).at(i, 0);
+      for (int c = 0; c < tile(dS).cols(); ++c) to[c] = p[c] * (dp[c] - row);
+    }
+  record(Op::softmax_gradient, dS, {&P, &dP, &D}, {.sram_read = touched(P) + touched(dP)});
+}
+
+void Block::dropout_gradient(const Buffer& dP, const Buffer& keep) {
+  if (machine_.computes())
+    for (int i = 0; i < tile(dP).rows(); ++i)
+      for (int c = 0; c < tile(dP).cols(); ++c) tile(dP).at(i, c) *= tile(keep).at(i, c);
+  record(Op::dropout, dP, {&dP, &keep}, {.sram_read = touched(dP) + touched(keep), .sram_written = touched(dP)});
 }
 
 }  // namespace fa

@@ -6,11 +6,15 @@
 // Detail::values it also does the arithmetic, in fp32, with operands rounded to the problem's element type exactly
 // where a tensor-core kernel rounds them: on the way into a matmul, and on every store.
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "sim/core/error.h"
@@ -28,6 +32,7 @@ class Buffer {
  public:
   Buffer(Block& block, BufferId id) : block_(block), id_(id) {}
   ~Buffer();
+  Buffer(Buffer&& other) noexcept : block_(other.block_), id_(std::exchange(other.id_, no_buffer)) {}
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
 
@@ -55,28 +60,46 @@ class Machine {
 
   // Reserves a tensor in HBM; counts towards the footprint.
   HbmTensor hbm(Tensor id, Head heads, int rows, int cols, Element element);
+  // Counts a tensor that an earlier program has left in HBM.
+  void keep(const HbmTensor& tensor);
 
   // Launches a kernel: body(block, head, i) for every head and every tile of rows, tiles fastest.
   template <class Body>
-  void grid(std::string name, Head heads, Tiles rows, Body body) {
-    begin_launch(std::move(name), checked_multiply(heads, rows.size()));
-    for (Head head = 0; head < heads; ++head)
+  void grid(std::string name, Heads heads, Tiles rows, Body body) {
+    if (!begin_launch(std::move(name), checked_multiply(heads.size(), rows.size()))) return;
+    for (Head head : heads)
       for (Rows i : rows) in_block(head, [&](Block& block) { body(block, head, i); });
   }
   // The same with a block for every pair of tiles, columns fastest.
   template <class Body>
-  void grid(std::string name, Head heads, Tiles rows, Tiles cols, Body body) {
-    begin_launch(std::move(name), checked_multiply(heads, checked_multiply(rows.size(), cols.size())));
-    for (Head head = 0; head < heads; ++head)
+  void grid(std::string name, Heads heads, Tiles rows, Tiles cols, Body body) {
+    const std::int64_t tiles = checked_multiply(rows.size(), cols.size());
+    if (!begin_launch(std::move(name), checked_multiply(heads.size(), tiles))) return;
+    for (Head head : heads)
       for (Rows i : rows)
         for (Rows j : cols) in_block(head, [&](Block& block) { body(block, head, i, j); });
   }
 
   // A block for every head.
   template <class Body>
-  void grid(std::string name, Head heads, Body body) {
-    begin_launch(std::move(name), heads);
-    for (Head head = 0; head < heads; ++head) in_block(head, [&](Block& block) { body(block, head); });
+  void grid(std::string name, Heads heads, Body body) {
+    if (!begin_launch(std::move(name), heads.size())) return;
+    for (Head head : heads) in_block(head, [&](Block& block) { body(block, head); });
+  }
+
+  // One block for each SM stays and takes tiles of work in this order, each the next when it is free. Without a
+  // section, tiles fastest. With one, so many heads side by side, and of those the last tile first: under a causal mask
+  // it is the longest, and the heads of a section share the L2.
+  template <class Body>
+  void persistent(std::string name, Head heads, Tiles rows, Head section, Body body) {
+    if (section == 0)
+      grid(std::move(name), heads, rows, body);
+    else if (begin_launch(std::move(name), checked_multiply(heads, rows.size())))
+      for (Head first = 0; first < heads; first += section)
+        for (int tile = rows.size() - 1; tile >= 0; --tile)
+          for (Head head = first; head < std::min(first + section, heads); ++head)
+            in_block(head, [&](Block& block) { body(block, head, rows.at(tile)); });
+    launch().persistent = true;
   }
 
   // The machine as it stands: what `replay` must reproduce.
@@ -90,16 +113,19 @@ class Machine {
   // What a buffer of the current block holds.
   struct Slot {
     bool open = false;
-    int bytes_each = 0;
+    Element element = Element::fp32;
+    int sram_bytes_each = 0;  // of one number; 0 in registers, which cost SRAM nothing
+    TileShape shape;
     BufferState content;        // its `values` stay empty: they are here
     Matrix values;              // the whole tile; content.rows × content.cols of it is meaningful
     std::vector<float> before;  // of a running statistic: its values before the last update
   };
 
-  void begin_launch(std::string name, std::int64_t blocks);
+  bool begin_launch(std::string name, std::int64_t blocks);  // false if no block is to run
   template <class Body>
   void in_block(Head head, Body body);
   void begin_block(Head head);
+  void end_block();
   void record(Event& event);
   bool computes() const { return run_.detail == Detail::values; }
   Launch& launch() { return run_.launches.back(); }
@@ -110,8 +136,11 @@ class Machine {
   std::int64_t steps_ = 0;
   std::int64_t block_ = -1;
   Head head_ = 0;
+  int lane_ = 0;
   Bytes sram_used_;
-  std::deque<Slot> slots_;  // by BufferId of the current launch; a deque, so that growing moves nothing
+  std::deque<Slot> slots_;       // by BufferId of the current launch; a deque, so that growing moves nothing
+  std::size_t block_event_ = 0;  // of run_.events: the block's first
+  std::unordered_map<std::uint64_t, std::int32_t> kinds_;  // of the current launch, by what their events do
 };
 
 // A thread block. All tiles that an operation combines must fit each other; a mismatch is a bug in the program.
@@ -121,23 +150,45 @@ class Block {
 
   const Problem& problem() const { return machine_.problem(); }
 
+  // What follows is done for query head `head`: a block of the backward goes through all that share its K and V.
+  void serve(Head head) { machine_.head_ = head; }
+
+  // Warpgroups with roles: each is a lane, and does what follows `on`. The first lane named has number 0.
+  int lane(std::string_view name);
+  void on(int lane) { machine_.lane_ = lane; }
+  void turn();     // waits until the products of the lane before are done; lanes that take turns go round
+  void barrier();  // waits until every lane of the block is here
+
   // Opens a buffer of `shape` numbers, of the problem's element type in SRAM and of fp32 in registers.
   // Throws SpecError, naming the buffer and what is free, if SRAM cannot hold it.
   Buffer sram(std::string_view name, TileShape shape);
+  Buffer sram(std::string_view name, TileShape shape, Element element);
+  Buffer sram_stage(std::string_view name, TileShape shape, int stage);  // one of several of that name
   Buffer registers(std::string_view name, TileShape shape);
-  // Registers that keep a result from tile to tile. `start` sets every open accumulator to its `fill` for rows i.
+  Buffer packed(std::string_view name, TileShape shape, bool in_sram);  // of the element type, wherever it is
+  // Registers that keep a result from tile to tile. `start` sets every open accumulator, or one, to its `fill` for
+  // rows i.
   Buffer accumulator(std::string_view name, TileShape shape, float fill);
   void start(Rows i);
+  void start(const Buffer& accumulator, Rows i);
 
   // Moves rows × cols of a tensor; only what is inside the tensor is requested.
   void load(const Buffer& to, HbmSource from, Rows rows);
   void load(const Buffer& to, HbmSource from, Rows rows, Rows cols);
-  void store(HbmTarget to, const Buffer& from);  // the rows and columns that the buffer stands for
+  void store(HbmTarget to, const Buffer& from);   // the rows and columns that the buffer stands for
+  void reduce(HbmTarget to, const Buffer& from);  // the same, added to what is in HBM
 
-  void matmul(const Buffer& to, const Buffer& a, Transposed b, double scale);  // to ← scale · A Bᵀ
-  void matmul_add(const Buffer& to, const Buffer& a, const Buffer& b);         // to ← to + A B
+  // Matrix products. In all but the first, A is a tile of scores (P, dS) by query and key: a pair that may not see
+  // each other adds nothing to the result, be it NaN.
+  void matmul(const Buffer& to, const Buffer& a, Transposed b, double scale);             // to ← scale · A Bᵀ
+  void matmul(const Buffer& to, const Buffer& a, const Buffer& b, double scale);          // to ← scale · A B
+  void matmul_add(const Buffer& to, const Buffer& a, const Buffer& b, double scale = 1);  // to ← to + scale · A B
+  void matmul_add(const Buffer& to, Transposed a, const Buffer& b, double scale = 1);     // to ← to + scale · Aᵀ B
+  void convert(const Buffer& to, const Buffer& from, double factor = 1);  // to ← factor · from, in the element of `to`
+  void transpose(const Buffer& to, const Buffer& from);                   // in SRAM; the values stay as they are
 
-  void mask(const Buffer& scores);                    // S ← −∞ where the query may not see the key
+  // S ← −∞ (or dP ← 0) where the query may not see the key.
+  void mask(const Buffer& scores, float hidden = -std::numeric_limits<float>::infinity());
   void scale(const Buffer& scores, double factor);    // S ← factor · S, a pass of its own
   void dropout(const Buffer& p, const Buffer& keep);  // P ← keep ∘ P / (1 − p), keep: one byte each, p = 0 here
 
@@ -151,11 +202,18 @@ class Block {
   void normalise(const Buffer& o, const Buffer& l);                       // O ← O / l, and 0 where l = 0
   void log_sum_exp(const Buffer& lse, const Buffer& m, const Buffer& l);  // LSE ← m + ln l
 
+  // The gradient of softmax (FA-1, Algorithm 4, lines 19 and 20). exp(P, S, LSE) gives its P again.
+  void row_dot(const Buffer& D, const Buffer& a, const Buffer& b);  // D ← D + rowsum(A ∘ B)
+  void softmax_gradient(const Buffer& dS, const Buffer& P, const Buffer& dP, const Buffer& D);  // dS ← P ∘ (dP − D)
+  void dropout_gradient(const Buffer& dP, const Buffer& keep);  // dP ← keep ∘ dP / (1 − p)
+
  private:
   friend class Buffer;
   using Slot = Machine::Slot;
 
-  BufferId open(std::string_view name, Level level, TileShape shape, int bytes_each, std::optional<float> fill);
+  BufferId open(std::string_view name, Level level, TileShape shape, Element element, std::optional<float> fill,
+                int stage = -1);
+  Bytes free_place(Bytes bytes);
   void close(BufferId id);
   Slot& slot(const Buffer& buffer) { return machine_.slots_[static_cast<std::size_t>(buffer.id())]; }
   const BufferInfo& info(const Buffer& buffer) {
@@ -163,26 +221,40 @@ class Block {
   }
   MatrixView tile(const Buffer& buffer);
 
-  // The bytes that SRAM gives when a matmul reads the whole buffer, or an operation only what is inside the tensor;
-  // registers cost it nothing.
-  Bytes whole(const Buffer& buffer) { return sram_bytes(buffer, info(buffer).shape); }
-  Bytes touched(const Buffer& buffer);
-  Bytes sram_bytes(const Buffer& buffer, TileShape shape);
+  // The bytes that SRAM gives when a matmul reads the whole buffer, or an operation only what is inside the tensor.
+  Bytes whole(const Buffer& buffer) {
+    const Slot& held = slot(buffer);
+    return held.shape.bytes(held.sram_bytes_each);
+  }
+  Bytes touched(const Buffer& buffer) {
+    const Slot& held = slot(buffer);
+    return TileShape{held.content.rows.size(), held.content.cols.size()}.bytes(held.sram_bytes_each);
+  }
 
   void hold(const Buffer& buffer, Rows rows, Rows cols);
+  // A tile of scores as the tensor cores take it, packed to the element type, and the keys that each of its rows sees.
+  struct Weights {
+    Matrix packed;
+    std::vector<int> visible;
+  };
+  Weights weights(const Buffer& scores, double scale);
   // Fills in what every event has, counts it and appends it to the run.
   void record(Op op, const Buffer& to, std::initializer_list<const Buffer*> from, Event event);
+  void record_product(const Buffer& to, const Buffer& a, const Buffer& b, int depth);
 
   Machine& machine_;
 };
 
-inline Buffer::~Buffer() { block_.close(id_); }
+inline Buffer::~Buffer() {
+  if (id_ != no_buffer) block_.close(id_);
+}
 
 template <class Body>
 void Machine::in_block(Head head, Body body) {
   begin_block(head);
   Block block(*this);
   body(block);
+  end_block();
 }
 
 }  // namespace fa

@@ -11,6 +11,7 @@ namespace fa {
 struct TensorCounts {
   Bytes read;     // requested from HBM
   Bytes written;  // sent to HBM
+  Bytes reduced;  // sent to HBM and added there to what it holds
 
   friend bool operator==(const TensorCounts&, const TensorCounts&) = default;
 };
@@ -37,12 +38,17 @@ struct Counts {
     for (const TensorCounts& tensor : tensors) sum += tensor.written;
     return sum;
   }
-  Bytes moved() const { return read() + written(); }
+  Bytes reduced() const {
+    Bytes sum;
+    for (const TensorCounts& tensor : tensors) sum += tensor.reduced;
+    return sum;
+  }
+  Bytes moved() const { return read() + written() + reduced(); }
 
   void add(const Event& event) {
     if (event.tensor != Tensor::none) {
       TensorCounts& tensor = (*this)[event.tensor];
-      (event.op == Op::store ? tensor.written : tensor.read) += event.hbm;
+      (event.op == Op::store ? tensor.written : event.op == Op::reduce ? tensor.reduced : tensor.read) += event.hbm;
     }
     sram_read += event.sram_read;
     sram_written += event.sram_written;
@@ -55,6 +61,7 @@ struct Counts {
     for (std::size_t i = 0; i < tensors.size(); ++i) {
       tensors[i].read += other.tensors[i].read;
       tensors[i].written += other.tensors[i].written;
+      tensors[i].reduced += other.tensors[i].reduced;
     }
     sram_read += other.sram_read;
     sram_written += other.sram_written;

@@ -60,7 +60,9 @@ Input head_of(const Input& input, Head head) {
   Input one = input;
   one.problem.batch = one.problem.heads = one.problem.kv_heads = 1;
   const auto kv = static_cast<std::size_t>(p.kv_head_of(head));
-  one.operands = {{input.operands.q[static_cast<std::size_t>(head)]}, {input.operands.k[kv]}, {input.operands.v[kv]}};
+  one.operands.q = {input.operands.q[static_cast<std::size_t>(head)]};
+  one.operands.k = {input.operands.k[kv]};
+  one.operands.v = {input.operands.v[kv]};
   one.heads.clear();
   if (!input.heads.empty()) one.heads.push_back(input.heads[static_cast<std::size_t>(head)]);
   return one;

@@ -30,7 +30,16 @@ Json to_json(const Problem& p) {
 }
 
 Json to_json(const Tiling& t) {
-  return {{"rows_q", t.rows_q}, {"rows_kv", t.rows_kv}, {"fp32_temporaries", t.fp32_temporaries}};
+  return {{"rows_q", t.rows_q},
+          {"rows_kv", t.rows_kv},
+          {"fp32_temporaries", t.fp32_temporaries},
+          {"o_every_pass", t.o_every_pass},
+          {"consumers", t.consumers},
+          {"stages", t.stages},
+          {"producer", t.producer},
+          {"ping_pong", t.ping_pong},
+          {"overlap", t.overlap},
+          {"p_in_sram", t.p_in_sram}};
 }
 
 Json to_json(const Launch& launch) {
@@ -42,12 +51,18 @@ Json to_json(const Launch& launch) {
                 {"cols", info.shape.cols},
                 {"bytes", info.bytes.count()}};
     if (info.fill) buffer["fill"] = number(*info.fill);
+    if (info.place) buffer["place"] = info.place->count();
+    if (info.stage >= 0) buffer["stage"] = info.stage;
+    if (info.lane != 0) buffer["lane"] = info.lane;
     buffers.push_back(std::move(buffer));
   }
-  return {{"name", launch.name},
-          {"blocks", launch.blocks},
-          {"sram_peak_bytes", launch.sram_peak.count()},
-          {"buffers", std::move(buffers)}};
+  Json json{{"name", launch.name},
+            {"blocks", launch.blocks},
+            {"sram_peak_bytes", launch.sram_peak.count()},
+            {"buffers", std::move(buffers)}};
+  if (!launch.lanes.empty()) json["lanes"] = launch.lanes;
+  if (launch.persistent) json["persistent"] = true;
+  return json;
 }
 
 Json to_json(const Event& event) {
@@ -126,6 +141,15 @@ class Reader {
     if (!field(key).is_string()) fail(fmt::format("needs {} to be a string", key));
     return json_[key].get<std::string>();
   }
+  std::vector<std::string> texts(const char* key) const {
+    if (!field(key).is_array()) fail(fmt::format("needs {} to be a list", key));
+    std::vector<std::string> result;
+    for (const Json& item : json_[key]) {
+      if (!item.is_string()) fail(fmt::format("needs {} to be strings", key));
+      result.push_back(item.get<std::string>());
+    }
+    return result;
+  }
   // A name out of a fixed set, as `find` knows it.
   template <class Find>
   auto named(const char* key, Find find) const {
@@ -174,6 +198,8 @@ Launch launch_from(const Reader& in) {
   launch.name = in.text("name");
   launch.blocks = in.integer("blocks", 0, INT64_MAX);
   launch.sram_peak = in.bytes("sram_peak_bytes");
+  if (in.has("lanes")) launch.lanes = in.texts("lanes");
+  launch.persistent = in.has("persistent") && in.flag("persistent");
   for (const Reader& item : in.list("buffers")) {
     BufferInfo info;
     info.name = item.text("name");
@@ -183,6 +209,9 @@ Launch launch_from(const Reader& in) {
     info.shape = {item.small("rows", 0), item.small("cols", 0)};
     info.bytes = item.bytes("bytes");
     if (item.has("fill")) info.fill = item.real(item.field("fill"));
+    if (item.has("place")) info.place = Bytes(item.integer("place", 0, INT64_MAX / 2));
+    info.stage = static_cast<int>(item.integer_or("stage", -1, 0, 1 << 10));
+    info.lane = static_cast<int>(item.integer_or("lane", 0, 0, 1 << 16));
     launch.buffers.push_back(std::move(info));
   }
   return launch;
@@ -215,7 +244,8 @@ Event event_from(const Reader& in, const Run& run) {
   if (in.has("to")) event.to = buffer_from(in, in.field("to"), launch);
   if (in.has("from")) {
     const Json& from = in.field("from");
-    if (!from.is_array() || from.size() > event.from.size()) in.fail("needs from to be a list of at most two buffers");
+    if (!from.is_array() || from.size() > event.from.size())
+      in.fail("needs from to be a list of at most three buffers");
     for (std::size_t i = 0; i < from.size(); ++i) event.from[i] = buffer_from(in, from[i], launch);
   }
   event.hbm = Bytes(in.integer_or("hbm_bytes", 0, 0, INT64_MAX));
@@ -235,8 +265,10 @@ Event event_from(const Reader& in, const Run& run) {
 }  // namespace
 
 std::string to_json(const Run& run) {
-  Json json{
-      {"program", run.program}, {"pass", run.pass}, {"problem", to_json(run.problem)}, {"tiling", to_json(run.tiling)}};
+  Json json{{"program", run.program},
+            {"pass", name_of(run.pass)},
+            {"problem", to_json(run.problem)},
+            {"tiling", to_json(run.tiling)}};
   json["hardware"] = {{"id", run.hardware.id},
                       {"name", run.hardware.name},
                       {"sram_per_block_bytes", run.hardware.sram_per_block.count()},
@@ -264,20 +296,26 @@ Run run_from_json(std::string_view text, std::string_view source) {
   const Reader in(json, "the trace", source);
   Run run;
   run.program = in.text("program");
-  run.pass = in.text("pass");
+  run.pass = in.named("pass", pass_named);
   run.problem = problem_from(in.object("problem"));
   const Reader tiling = in.object("tiling");
-  run.tiling = {tiling.small("rows_q", 1), tiling.small("rows_kv", 1), tiling.flag("fp32_temporaries")};
+  run.tiling.rows_q = tiling.small("rows_q", 1);
+  run.tiling.rows_kv = tiling.small("rows_kv", 1);
+  run.tiling.fp32_temporaries = tiling.flag("fp32_temporaries");
+  run.tiling.o_every_pass = tiling.has("o_every_pass") && tiling.flag("o_every_pass");
+  run.tiling.consumers = static_cast<int>(tiling.integer_or("consumers", run.tiling.consumers, 1, 1 << 10));
+  run.tiling.stages = static_cast<int>(tiling.integer_or("stages", run.tiling.stages, 1, 1 << 10));
+  for (const auto& [flag, name] : {std::pair{&Tiling::producer, "producer"},
+                                   {&Tiling::ping_pong, "ping_pong"},
+                                   {&Tiling::overlap, "overlap"},
+                                   {&Tiling::p_in_sram, "p_in_sram"}})
+    if (tiling.has(name)) run.tiling.*flag = tiling.flag(name);
   const Reader hardware = in.object("hardware");
   run.hardware.id = hardware.text("id");
   run.hardware.name = hardware.text("name");
   run.hardware.sram_per_block = hardware.bytes("sram_per_block_bytes");
   run.hardware.registers_per_sm = hardware.bytes("registers_per_sm_bytes");
-  if (!in.field("tokens").is_array()) in.fail("needs tokens to be a list");
-  for (const Json& token : in.field("tokens")) {
-    if (!token.is_string()) in.fail("needs tokens to be strings");
-    run.tokens.push_back(token.get<std::string>());
-  }
+  run.tokens = in.texts("tokens");
   for (const Reader& item : in.list("allocations"))
     run.allocations.push_back({item.named("tensor", tensor_named), item.integer("heads", 0, INT64_MAX),
                                item.small("rows", 0), item.small("cols", 0), item.small("bytes_each", 1, 8)});
@@ -292,9 +330,15 @@ Run run_from_json(std::string_view text, std::string_view source) {
     const Event event = event_from(item, run);
     if (event.launch < launch) item.fail("goes back to an earlier launch");
     while (launch < event.launch) run.launches[static_cast<std::size_t>(++launch)].first_event = step;
-    run.launches[static_cast<std::size_t>(launch)].counts.add(event);
+    run.launches[static_cast<std::size_t>(launch)].accesses.add(event);
     run.events.push_back(event);
     ++step;
+  }
+  try {
+    for (const Event& event : run.events) run.launches[static_cast<std::size_t>(event.launch)].counts.add(event);
+    run.counts();
+  } catch (const OverflowError&) {
+    in.fail("has counts that exceed 64 bits together");
   }
   while (++launch < static_cast<int>(run.launches.size()))
     run.launches[static_cast<std::size_t>(launch)].first_event = step;

@@ -4,19 +4,34 @@
 
 namespace fa {
 
-Operands random_operands(const Problem& problem, std::uint64_t seed) {
+namespace {
+
+// heads × rows × cols numbers of `next`.
+template <class Next>
+std::vector<Matrix> random_heads(Head heads, int rows, int cols, Next next) {
+  std::vector<Matrix> result;
+  for (Head head = 0; head < heads; ++head) {
+    result.emplace_back(rows, cols);
+    for (float& value : result.back().values()) value = next();
+  }
+  return result;
+}
+
+}  // namespace
+
+Operands random_operands(const Problem& p, std::uint64_t seed) {
   Random random(seed);
-  const auto fill = [&](std::vector<Matrix>& heads, Head count, int rows) {
-    for (Head head = 0; head < count; ++head) {
-      heads.emplace_back(rows, problem.d);
-      for (float& value : heads.back().values()) value = random.operand();
-    }
-  };
+  const auto next = [&] { return random.operand(); };
   Operands operands;
-  fill(operands.q, problem.heads_total(), problem.n_q);
-  fill(operands.k, problem.kv_heads_total(), problem.n_kv);
-  fill(operands.v, problem.kv_heads_total(), problem.n_kv);
+  operands.q = random_heads(p.heads_total(), p.n_q, p.d, next);
+  operands.k = random_heads(p.kv_heads_total(), p.n_kv, p.d, next);
+  operands.v = random_heads(p.kv_heads_total(), p.n_kv, p.d, next);
   return operands;
+}
+
+std::vector<Matrix> random_d_o(const Problem& p, std::uint64_t seed) {
+  Random random(~seed);  // not the numbers of Q
+  return random_heads(p.heads_total(), p.n_q, p.d, [&] { return static_cast<float>(random.normal()); });
 }
 
 }  // namespace fa

@@ -8,15 +8,19 @@
 #include <vector>
 
 #include "sim/config/hardware.h"
+#include "sim/config/pass.h"
 #include "sim/config/problem.h"
 #include "sim/config/tiling.h"
+#include "sim/record/accesses.h"
 #include "sim/record/counts.h"
 #include "sim/record/event.h"
 
 namespace fa {
 
 enum class Detail {
+  layout,  // launches and the tensors in HBM; no block runs: the footprint of any size at once
   totals,  // counts only; cheap at any size
+  kinds,   // and the events of one block of each kind, for models of time: cheap too
   events,  // and the list of events
   values,  // and the arithmetic, operands rounded to the problem's element type where the kernels round them
 };
@@ -29,7 +33,11 @@ struct BufferInfo {
   Level level = Level::sram;
   TileShape shape;
   Bytes bytes;
-  std::optional<float> fill;  // of an accumulator: what it holds after `start`; −∞ for m
+  std::optional<float> fill = std::nullopt;  // of an accumulator: what it holds after `start`; −∞ for m
+  // In SRAM: where it begins. Buffers of one block may stand in the same place in turn.
+  std::optional<Bytes> place = std::nullopt;
+  int stage = -1;  // of a buffer that stands several times: which one
+  int lane = 0;    // who opened it: several lanes may have one of a name
 
   friend bool operator==(const BufferInfo&, const BufferInfo&) = default;
 };
@@ -42,6 +50,19 @@ struct Launch {
   std::vector<BufferInfo> buffers;
   Bytes sram_peak;  // of one block
   Counts counts;
+  Accesses accesses;  // which tiles each block moved
+
+  // Who does a block's events, by Event::lane, where warps have roles; empty where all do the same.
+  std::vector<std::string> lanes;
+  bool persistent = false;  // one block for each SM stays and takes these, in this order, as tiles of work
+
+  // Detail::kinds: blocks that do the same work, but elsewhere, are one kind.
+  struct Kind {
+    std::int64_t first_event = 0, events = 0;  // in Run::events, of the first such block
+    friend bool operator==(const Kind&, const Kind&) = default;
+  };
+  std::vector<Kind> kinds;
+  std::vector<std::int32_t> kind_of;  // by block
 };
 
 // A tensor that stands in HBM while the program runs.
@@ -56,17 +77,39 @@ struct Allocation {
   Bytes bytes() const { return Bytes(heads) * rows * cols * bytes_each; }
 };
 
-struct Accuracy {
-  double max_abs_error = 0;        // of O against attention in double on the same rounded inputs
+// The error of one result against attention in double on the same rounded inputs.
+struct TensorError {
+  Tensor tensor = Tensor::O;       // O; dQ, dK, dV
+  double max_abs_error = 0;        // over all heads
   double plain_max_abs_error = 0;  // of plain, unfused attention in the same element type
   double tolerance = 0;            // 2 · plain + atol (DESIGN.md): what counts as exact
-  double lse_max_error = -1;       // max |LSE − ref| / max(1, |ref|); −1: the program leaves no LSE
-  bool exact = false;
+
+  bool exact() const { return max_abs_error <= tolerance; }
+};
+
+inline constexpr double lse_tolerance = 1e-3;
+
+struct Accuracy {
+  std::vector<TensorError> tensors;
+  double lse_max_error = -1;  // max |LSE − ref| / max(1, |ref|); −1: the program leaves no LSE
+
+  bool exact() const {
+    for (const TensorError& error : tensors)
+      if (!error.exact()) return false;
+    return lse_max_error <= lse_tolerance;
+  }
+  // The one that comes closest to what is allowed, or exceeds it most.
+  const TensorError& worst() const {
+    const TensorError* worst = &tensors.front();
+    for (const TensorError& error : tensors)
+      if (error.max_abs_error * worst->tolerance > worst->max_abs_error * error.tolerance) worst = &error;
+    return *worst;
+  }
 };
 
 struct Run {
   std::string program;
-  std::string pass = "forward";
+  Pass pass = Pass::forward;
   Problem problem;
   Tiling tiling;
   Hardware hardware;

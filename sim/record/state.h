@@ -18,9 +18,10 @@ struct BufferState {
   friend bool operator==(const BufferState&, const BufferState&) = default;
 
   void clear() {
-    const BufferId kept = id;
-    *this = BufferState();
-    id = kept;
+    filled = false;
+    tensor = Tensor::none;
+    rows = cols = {};
+    values.clear();
   }
 };
 

@@ -7,9 +7,11 @@
 
 namespace fa {
 
-enum class Tensor : signed char { none = -1, Q, K, V, S, P, O, LSE, m, l, keep };
+// dQ_acc: dQ in fp32 while blocks add to it. keep: dropout's mask.
+enum class Tensor : signed char { none = -1, Q, K, V, S, P, O, LSE, m, l, keep, dO, dQ, dK, dV, D, dP, dS, dQ_acc };
 
-inline constexpr std::array<std::string_view, 10> tensor_names{"Q", "K", "V", "S", "P", "O", "LSE", "m", "l", "keep"};
+inline constexpr std::array<std::string_view, 18> tensor_names{
+    "Q", "K", "V", "S", "P", "O", "LSE", "m", "l", "keep", "dO", "dQ", "dK", "dV", "D", "dP", "dS", "dQ_acc"};
 inline constexpr int tensor_count = static_cast<int>(tensor_names.size());
 
 constexpr int index_of(Tensor tensor) { return static_cast<int>(tensor); }

@@ -18,6 +18,26 @@ void totals(benchmark::State& state) {
 }
 BENCHMARK(totals)->Name("totals, all programs, 16 heads, n 16k, d 128 (limit 1 s)")->Unit(benchmark::kMillisecond);
 
+void backward_totals(benchmark::State& state) {
+  const Hardware h200 = hardware_named("h200");
+  const Problem p{.heads = 16, .kv_heads = 16, .n_q = 16384, .n_kv = 16384, .d = 128};
+  for (auto _ : state)
+    for (const Program& program : programs)
+      benchmark::DoNotOptimize(
+          run(program, p, default_tiling(program, p, h200, Pass::backward), h200, {.pass = Pass::backward}));
+}
+BENCHMARK(backward_totals)->Name("totals of the backward, likewise (limit 1 s)")->Unit(benchmark::kMillisecond);
+
+void dram(benchmark::State& state) {
+  const Hardware h200 = hardware_named("h200");
+  const Problem p{.heads = 16, .kv_heads = 16, .n_q = 16384, .n_kv = 16384, .d = 128};
+  std::vector<Run> runs;
+  for (const Program& program : programs) runs.push_back(run(program, p, default_tiling(program, p, h200), h200));
+  for (auto _ : state)
+    for (const Run& record : runs) benchmark::DoNotOptimize(dram_traffic(record));
+}
+BENCHMARK(dram)->Name("DRAM behind L2, all programs, forward, likewise")->Unit(benchmark::kMillisecond);
+
 void closed_forms(benchmark::State& state) {
   const Hardware h200 = hardware_named("h200");
   const Problem p{.n_q = 1 << 20, .n_kv = 1 << 20, .d = 128, .causal = true};

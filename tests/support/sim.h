@@ -31,10 +31,18 @@ inline Problem any_problem(Random& random, int largest_n = 70) {
   return p;
 }
 
+// Q, K, V and dO for it.
+inline Operands any_operands(const Problem& p, std::uint64_t seed) {
+  Operands operands = random_operands(p, seed);
+  operands.d_o = random_d_o(p, seed);
+  return operands;
+}
+
 inline Tiling any_tiling(Random& random, int smallest = 1) {
   return {.rows_q = random.between(smallest, 24),
           .rows_kv = random.between(smallest, 24),
-          .fp32_temporaries = random.chance(0.5)};
+          .fp32_temporaries = random.chance(0.5),
+          .o_every_pass = random.chance(0.5)};
 }
 
 }  // namespace fa::tests

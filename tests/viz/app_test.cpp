@@ -32,11 +32,11 @@ TEST_CASE("the app opens on the bundled sentence, paused before the first tile, 
 TEST_CASE("intents move the step, and never beyond the run", "[viz]") {
   App app(default_start());
   const std::int64_t steps = app.screen().tiles.steps;
-  app.apply({Move{Unit::step, 1}, Move{Unit::step, 1}});
+  app.apply({Move{Stride::step, 1}, Move{Stride::step, 1}});
   CHECK(app.step() == 2);
   app.apply({SeekTo{1'000'000}});
   CHECK(app.step() == steps);
-  app.apply({Move{Unit::phase, -1}});
+  app.apply({Move{Stride::phase, -1}});
   CHECK(app.step() == app.screen().timeline.phases.back().step);
   app.apply({SeekTo{-5}});
   CHECK(app.step() == 0);
@@ -47,7 +47,7 @@ TEST_CASE("playing moves on by itself and any move pauses it", "[viz]") {
   app.apply({Play{true}});
   for (int i = 0; i < 61; ++i) app.tick(1.0 / 60);
   CHECK(app.step() >= 3);
-  app.apply({Move{Unit::step, -1}});
+  app.apply({Move{Stride::step, -1}});
   CHECK_FALSE(app.playing());
 }
 
@@ -99,9 +99,9 @@ TEST_CASE("an answer reveals the step it was about, and is judged", "[viz]") {
 
 TEST_CASE("a row that was clicked stays, one that follows moves with the block", "[viz]") {
   App app(default_start());
-  app.apply({SelectRow{24}, Move{Unit::phase, 1}});
+  app.apply({SelectRow{24}, Move{Stride::phase, 1}});
   CHECK(app.screen().softmax.row == 24);
-  app.apply({FollowRow{}, Move{Unit::phase, 1}, Move{Unit::step, 1}});
+  app.apply({FollowRow{}, Move{Stride::phase, 1}, Move{Stride::step, 1}});
   CHECK(app.screen().softmax.row == 16);
 }
 

@@ -53,18 +53,18 @@ TEST_CASE("moving by tile and phase stops at their ends, and back is the way for
   const Staged s = random_run("flash2");
   std::int64_t step = 0;
   for (const TileSpan& tile : s.outline.tiles) {
-    step = moved(s.outline, step, Unit::tile, 1);
+    step = moved(s.outline, step, Stride::tile, 1);
     CHECK(step == tile.last);
   }
-  CHECK(moved(s.outline, step, Unit::tile, 1) == step);  // nothing beyond the end
+  CHECK(moved(s.outline, step, Stride::tile, 1) == step);  // nothing beyond the end
   for (std::size_t i = s.outline.tiles.size(); i-- > 0;) {
-    step = moved(s.outline, step, Unit::tile, -1);
+    step = moved(s.outline, step, Stride::tile, -1);
     CHECK(step == s.outline.tiles[i].first);
   }
-  CHECK(moved(s.outline, 0, Unit::step, -1) == 0);
-  CHECK(moved(s.outline, 3, Unit::step, 2) == 5);
-  CHECK(moved(s.outline, 0, Unit::phase, 1) == s.outline.phases[1].first);
-  CHECK(moved(s.outline, s.outline.events(), Unit::phase, -3) == 0);
+  CHECK(moved(s.outline, 0, Stride::step, -1) == 0);
+  CHECK(moved(s.outline, 3, Stride::step, 2) == 5);
+  CHECK(moved(s.outline, 0, Stride::phase, 1) == s.outline.phases[1].first);
+  CHECK(moved(s.outline, s.outline.events(), Stride::phase, -3) == 0);
 }
 
 TEST_CASE("the program beside ends with the first in proportion, and keeps pace tile for tile", "[viz]") {

@@ -8,7 +8,7 @@ using namespace fa::viz;
 
 TEST_CASE("the prediction asks about the next rescaling of the row, and its reveal shows that factor", "[viz]") {
   const Staged s = sentence("flash2");
-  const TileSpan* tile = s.outline.at(moved(s.outline, 0, Unit::phase, 3) + 1);
+  const TileSpan* tile = s.outline.at(moved(s.outline, 0, Stride::phase, 3) + 1);
   REQUIRE(tile);
   const Prediction asked = prediction(s.run, s.outline, tile->first, 24);
   REQUIRE(asked.asks);

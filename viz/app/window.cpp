@@ -34,7 +34,7 @@ void forward_cursor(GLFWwindow* window, double x, double y) {
 void forward_key(GLFWwindow* window, int key, int scancode, int action, int mods) {
   const bool arrow = key == GLFW_KEY_LEFT || key == GLFW_KEY_RIGHT;
   if (!arrow || ImGui::GetIO().WantTextInput) return ImGui_ImplGlfw_KeyCallback(window, key, scancode, action, mods);
-  const Unit unit = mods & GLFW_MOD_CONTROL ? Unit::phase : mods & GLFW_MOD_SHIFT ? Unit::tile : Unit::step;
+  const Stride unit = mods & GLFW_MOD_CONTROL ? Stride::phase : mods & GLFW_MOD_SHIFT ? Stride::tile : Stride::step;
   if (action != GLFW_RELEASE) input_of(window).moves.push_back(Move{unit, key == GLFW_KEY_RIGHT ? 1 : -1});
 }
 

@@ -38,7 +38,7 @@ void style(const Theme& t) {
 void keys(const Ui& ui) {
   if (ImGui::GetIO().WantTextInput) return;
   const ImGuiIO& io = ImGui::GetIO();
-  const Unit unit = io.KeyCtrl ? Unit::phase : io.KeyShift ? Unit::tile : Unit::step;
+  const Stride unit = io.KeyCtrl ? Stride::phase : io.KeyShift ? Stride::tile : Stride::step;
   if (ImGui::IsKeyPressed(ImGuiKey_Space, false)) ui.ask(Play{!ui.screen.playback.playing});
   if (ImGui::IsKeyPressed(ImGuiKey_RightArrow)) ui.ask(Move{unit, 1});
   if (ImGui::IsKeyPressed(ImGuiKey_LeftArrow)) ui.ask(Move{unit, -1});

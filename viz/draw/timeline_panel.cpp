@@ -49,11 +49,11 @@ void draw_transport(const Ui& ui, Box box) {
   const float y = box.y + 22;
   float x = box.x + 32;
   if (round_button(ui, "home", x, y, Icon::home, "To the beginning (Home)")) ui.ask(SeekTo{0});
-  if (round_button(ui, "back", x + 36, y, Icon::back, "One step back (←)")) ui.ask(Move{Unit::step, -1});
+  if (round_button(ui, "back", x + 36, y, Icon::back, "One step back (←)")) ui.ask(Move{Stride::step, -1});
   if (round_button(ui, "play", x + 72, y, s.playback.playing ? Icon::pause : Icon::play,
                    s.playback.playing ? "Pause (Space)" : "Play (Space)", true))
     ui.ask(Play{!s.playback.playing});
-  if (round_button(ui, "forward", x + 108, y, Icon::forward, "One step (→)")) ui.ask(Move{Unit::step, 1});
+  if (round_button(ui, "forward", x + 108, y, Icon::forward, "One step (→)")) ui.ask(Move{Stride::step, 1});
   if (round_button(ui, "end", x + 144, y, Icon::end, "To the end (End)")) ui.ask(SeekTo{s.tiles.steps});
   x += 172;
   const Touch speed = touch("speed", {x, y - 13, 66, 26});

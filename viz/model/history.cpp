@@ -25,7 +25,7 @@ std::int64_t last_set(const Run& run, std::int64_t before, BufferId id) {
   for (std::int64_t k = before - 1; k >= 0; --k) {
     const Event& event = run.events[static_cast<std::size_t>(k)];
     if (event.launch != now.launch || event.block != now.block) break;
-    if (event.to == id || (event.op == Op::start && accumulates)) return k;
+    if (event.to == id || (event.op == Op::start && event.to == no_buffer && accumulates)) return k;
   }
   return -1;
 }

@@ -20,7 +20,7 @@ struct SeekTo {
   std::int64_t step;
 };
 struct Move {
-  Unit unit;
+  Stride unit;
   int count;
 };
 struct Play {

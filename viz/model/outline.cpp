@@ -82,10 +82,10 @@ Outline outline(const Run& run) {
   return result;
 }
 
-std::int64_t moved(const Outline& outline, std::int64_t step, Unit unit, int count) {
-  if (unit == Unit::step) return std::clamp<std::int64_t>(step + count, 0, outline.events());
+std::int64_t moved(const Outline& outline, std::int64_t step, Stride unit, int count) {
+  if (unit == Stride::step) return std::clamp<std::int64_t>(step + count, 0, outline.events());
   std::vector<std::int64_t> stops{0};
-  if (unit == Unit::tile)
+  if (unit == Stride::tile)
     for (const TileSpan& tile : outline.tiles) stops.push_back(tile.last);
   else
     for (const Phase& phase : outline.phases)

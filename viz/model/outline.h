@@ -40,9 +40,9 @@ struct Outline {
 
 Outline outline(const Run& run);
 
-enum class Unit { step, tile, phase };
+enum class Stride { step, tile, phase };
 
 // `count` units forward or back from `step`. A tile or phase ends where its last event is done.
-std::int64_t moved(const Outline& outline, std::int64_t step, Unit unit, int count);
+std::int64_t moved(const Outline& outline, std::int64_t step, Stride unit, int count);
 
 }  // namespace fa::viz

@@ -77,6 +77,15 @@ std::string what(const Run& run, const Event& event, const std::string& tile) {
     case Op::normalise: return fmt::format("{0} = {0} / l", buffer_name(run, event.launch, event.to));
     case Op::log_sum_exp: return "LSE = m + ln l";
     case Op::dropout: return "dropout";
+    case Op::reduce: return "add " + tile;
+    case Op::row_dot: return "D = rowsum(dO ∘ O)";
+    case Op::softmax_gradient: return "dS = P ∘ (dP − D)";
+    case Op::convert:
+      return fmt::format("{} {}", buffer_name(run, event.launch, event.from[0]),
+                         level_name(run, event, event.to) == "SRAM" ? "to SRAM" : "packed for the tensor cores");
+    case Op::transpose: return "Vᵀ";
+    case Op::turn: return "wait for a turn";
+    case Op::barrier: return "wait for the block";
   }
   return {};
 }
@@ -110,6 +119,15 @@ std::string why(const Run& run, std::int64_t k, const std::string& tile) {
     case Op::normalise: return "The division by l that makes the weights sum to 1.";
     case Op::log_sum_exp: return "One number per row, which the backward pass needs.";
     case Op::dropout: return "A mask of one byte for each weight.";
+    case Op::reduce:
+      return fmt::format("{} (rows {}) is added to what HBM holds: {}.", tile, rows_text(event.rows),
+                         bytes_text(event.hbm));
+    case Op::row_dot: return "A row's whole share in the gradient of softmax, as one number.";
+    case Op::softmax_gradient: return "The gradient of softmax: what a weight would change, less what its row would.";
+    case Op::convert: return "Packed to the element type, and in SRAM, where a product can read it transposed.";
+    case Op::transpose: return "Tensor cores of 8 bits take V one way only: its tile is turned in SRAM.";
+    case Op::turn: return "The products of the other warpgroups come first; their softmax then runs under these.";
+    case Op::barrier: return "Every warpgroup of the block must be here before the next tile.";
   }
   return {};
 }

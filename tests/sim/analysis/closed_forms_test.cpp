@@ -6,7 +6,7 @@
 using namespace fa;
 using tests::gpu;
 
-TEST_CASE("the closed form of every program equals its count, tensor by tensor, on 3000 random shapes") {
+TEST_CASE("the closed form of every program equals its count, tensor by tensor, on 3000 random shapes, both passes") {
   Random random(1);
   for (int round = 0; round < 3000; ++round) {
     const Problem p = tests::any_problem(random);
@@ -14,17 +14,21 @@ TEST_CASE("the closed form of every program equals its count, tensor by tensor, 
     Hardware h = gpu();
     if (random.chance(0.3)) h.registers_per_sm = Bytes(64);  // no row of S fits: softmax reads it twice
     for (const Program& program : programs) {
-      const auto form = closed_form(program.name, p, t, h);
-      REQUIRE(form);
-      const Counts counts = run(program, p, t, h).counts();
-      INFO(program.name << ", " << describe(p) << ", tiles " << t.rows_q << " x " << t.rows_kv);
-      REQUIRE(counts.tensors == form->tensors);
+      for (Pass pass : {Pass::forward, Pass::backward}) {
+        const auto form = closed_form(program.name, p, t, h, pass);
+        REQUIRE(form);
+        const Counts counts = run(program, p, t, h, {.pass = pass}).counts();
+        INFO(program.name << ", " << name_of(pass) << ", " << describe(p) << ", tiles " << t.rows_q << " x "
+                          << t.rows_kv);
+        REQUIRE(counts.tensors == form->tensors);
+      }
     }
   }
 }
 
 TEST_CASE("a program that has no closed form has none, rather than a wrong one") {
   CHECK_FALSE(closed_form("mine", {}, {}, gpu()));
+  CHECK_FALSE(closed_form("mine", {}, {}, gpu(), Pass::backward));
 }
 
 // The research notes' own arithmetic (elements for one head, each operand of a naive product read once).
@@ -73,6 +77,37 @@ TEST_CASE("naive moves 4N² + 4Nd numbers when each operand is read once") {
   }
 }
 
+// In numbers for one head, dS and the row statistics apart (memory_model.md, section 2.2).
+TEST_CASE("naive's backward moves 7N² + 8Nd numbers when each operand is read once") {
+  for (const auto& [n, d] : {std::pair{128, 16}, {1024, 64}, {4096, 64}}) {
+    const Problem p{.n_q = n, .n_kv = n, .d = d, .element = Element::fp32};
+    Hardware h = gpu(Bytes(std::int64_t{1} << 40));
+    h.registers_per_sm = Bytes(std::int64_t{1} << 40);
+    const Counts c = run(program_named("naive"), p, {.rows_q = n, .rows_kv = n}, h, {.pass = Pass::backward}).counts();
+    CHECK(c.moved() == Bytes((std::int64_t{7} * n * n + std::int64_t{8} * n * d) * 4));
+  }
+}
+
+TEST_CASE("FA-2's backward adds n numbers of dQ for each tile of keys, and reads Q, dO, LSE and D as often") {
+  const Problem p{.n_q = 1000, .n_kv = 1024, .d = 64, .element = Element::bf16};
+  const Counts c =
+      run(program_named("flash2"), p, {.rows_q = 48, .rows_kv = 128}, gpu(), {.pass = Pass::backward}).counts();
+  CHECK(c.reduced() == Bytes(8 * 1000 * 64 * 4));
+  CHECK(c[Tensor::Q].read == Bytes(8 * 1000 * 64 * 2));
+  CHECK(c[Tensor::dO].read == Bytes((8 + 1) * 1000 * 64 * 2));  // and once for D
+  CHECK(c[Tensor::LSE].read == Bytes(8 * 1000 * 4));
+  CHECK(c[Tensor::K].read == Bytes(1024 * 64 * 2));
+}
+
+TEST_CASE("the query heads that share K and V share one dK and dV") {
+  Problem p{.heads = 8, .kv_heads = 2, .n_q = 100, .n_kv = 70, .d = 16};
+  for (const Program& program : programs) {
+    const Counts c = run(program, p, {.rows_q = 16, .rows_kv = 16}, gpu(), {.pass = Pass::backward}).counts();
+    CHECK(c[Tensor::dK].written == Bytes(2 * 70 * 16 * 2));
+    CHECK(c[Tensor::dV].written == Bytes(2 * 70 * 16 * 2));
+  }
+}
+
 // FA-1 paper, Figure 2: GPT-2 medium, n 1024, d 64, 16 heads, batch 64, fp16; forward streams in bytes.
 TEST_CASE("the forward streams of the FA-1 paper's Figure 2") {
   const Problem p{
@@ -98,11 +133,15 @@ TEST_CASE("no program moves less than what is compulsory") {
     Problem p = tests::any_problem(random);
     p.causal = false;
     p.heads = p.kv_heads;
-    const Counts least = compulsory(p);
-    for (const Program& program : programs) {
-      const Counts counts = run(program, p, tests::any_tiling(random), gpu()).counts();
-      for (Tensor tensor : {Tensor::Q, Tensor::K, Tensor::V}) CHECK(counts[tensor].read >= least[tensor].read);
-      CHECK(counts[Tensor::O].written >= least[Tensor::O].written);
+    for (Pass pass : {Pass::forward, Pass::backward}) {
+      const Counts least = compulsory(p, pass);
+      for (const Program& program : programs) {
+        const Counts counts = run(program, p, tests::any_tiling(random), gpu(), {.pass = pass}).counts();
+        for (Tensor tensor : {Tensor::Q, Tensor::K, Tensor::V, Tensor::dO})
+          CHECK(counts[tensor].read >= least[tensor].read);
+        for (Tensor tensor : {Tensor::O, Tensor::dQ, Tensor::dK, Tensor::dV})
+          CHECK(counts[tensor].written >= least[tensor].written);
+      }
     }
   }
 }

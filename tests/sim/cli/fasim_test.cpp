@@ -57,11 +57,52 @@ TEST_CASE("fasim compare: every program's count equals its closed form, and says
     CHECK(program["requested_read_bytes"] == program["closed_form_read_bytes"]);
     CHECK(program["requested_write_bytes"] == program["closed_form_write_bytes"]);
     CHECK(program["exact"] == true);
-    CHECK(program["dram_read_bytes"].is_null());
+    CHECK(program["dram_read_bytes"] > 0);
     std::int64_t read = 0;
     for (const auto& tensor : program["by_tensor"]) read += tensor["read"].get<std::int64_t>();
     CHECK(read == program["requested_read_bytes"]);
   }
+}
+
+TEST_CASE("fasim compare --pass backward: counts equal closed forms, and dQ, dK, dV are exact") {
+  const auto result = json("compare --pass backward --n 300 --d 64 --heads 4 --kv-heads 2 --causal");
+  REQUIRE(result["programs"].size() == fa::programs.size());
+  for (const auto& program : result["programs"]) {
+    CHECK(program["pass"] == "backward");
+    for (const char* way : {"read", "write", "reduce"})
+      CHECK(program["requested_" + std::string(way) + "_bytes"] ==
+            program["closed_form_" + std::string(way) + "_bytes"]);
+    for (const char* gradient : {"dQ", "dK", "dV"}) CHECK(program["errors"][gradient]["exact"] == true);
+    CHECK(program["exact"] == true);
+  }
+  CHECK(fasim("compare --pass backward --n 64 --d 16").text.find("dQ_acc") != std::string::npos);
+}
+
+TEST_CASE("fasim run and trace know the backward") {
+  const auto run = json("run --pass backward --n 100 --d 16");
+  CHECK(run["programs"][0]["launches"].size() == 3);
+  CHECK(run["programs"][0]["launches"][1]["requested_reduce_bytes"] > 0);
+  CHECK(fasim("trace --pass backward --n 16 --d 8").text.find("softmax_gradient") != std::string::npos);
+  CHECK(json("run --pass backward --tiling flash2-released --n 100 --d 128")["programs"][0]["tiling"]["rows_q"] == 64);
+  CHECK(json("run --tiling flash2-released --n 100 --d 128")["programs"][0]["tiling"]["rows_q"] == 128);
+}
+
+TEST_CASE("fasim bounds --paper prints the two figures, and says what each assumes") {
+  const auto result = json("bounds --paper");
+  CHECK(result["figures"][0]["total_bytes"] == 40265318400);
+  CHECK(result["figures"][1]["total_bytes"] == 4429185024);
+  const std::string text = fasim("bounds --paper").text;
+  for (const auto& figure : result["figures"])
+    for (const auto& assumption : figure["assumptions"])
+      CHECK(text.find(assumption.get<std::string>()) != std::string::npos);
+}
+
+TEST_CASE("fasim bounds says how far each GPU's memory reaches, and a backward reaches less far") {
+  const auto forward = json("bounds --d 64")["largest_n"]["h200"];
+  const auto backward = json("bounds --d 64 --pass backward")["largest_n"]["h200"];
+  for (const fa::Program& program : fa::programs)
+    CHECK(backward[std::string(program.name)] < forward[std::string(program.name)]);
+  CHECK(forward["flash2"] > 100 * forward["naive"].get<std::int64_t>());
 }
 
 TEST_CASE("fasim compare on the bundled sentence takes its shape, mask and values from the file") {
@@ -132,4 +173,56 @@ TEST_CASE("a failed write leaves the old file as it was") {
   CHECK(fasim("trace --n 16 --d 0 --out '" + path.string() + "'").exit_code == 1);
   CHECK(fa::read_text(path) == "old");
   std::filesystem::remove(path);
+}
+
+TEST_CASE("fasim measured sets counters beside the simulation, and says what it left out and why") {
+  const std::string file = FA_SOURCE_DIR "/tests/golden/measured.json";
+  const auto result = json("measured '" + file + "'");
+  CHECK(result["hardware"] == "h200");
+  REQUIRE(result["rows"].size() == 9);
+  CHECK(result["rows"][0]["kernel"] == "by_hand");
+  CHECK(result["rows"][0]["problem"]["n_q"] == 1024);
+  CHECK(result["rows"][0]["quantity"] == "requested_read_bytes");
+  CHECK(result["rows"][0]["error_percent"] == Approx(-20));
+  REQUIRE(result["left_out"].size() == 1);
+  CHECK(result["left_out"][0]["kernel"] == "unknown");
+  for (const auto& line : result["summary"]) {
+    if (line["quantity"] != "matmul_flops") continue;
+    CHECK(line["count"] == 2);
+    CHECK(line["mape_percent"] == 0);
+  }
+  CHECK(fasim("measured '" + file + "'").text.find("requested_read_bytes") != std::string::npos);
+  CHECK(json("measured '" + file + "' --hardware a100")["hardware"] == "a100");
+  refused("measured /nowhere.json", "/nowhere.json");
+  refused("measured '" + smollm2 + "'", "smollm2.safetensors");
+  refused("measured", "FILE", 2);
+}
+
+TEST_CASE("what is modelled is listed as such: DRAM bytes and the roofline") {
+  const auto program = json("run --program flash2 --n 2048 --d 128")["programs"][0];
+  CHECK(program["dram_read_bytes"] == 3 * 2048 * 128 * 2);
+  CHECK(program["dram_write_bytes"] == 2048 * 128 * 2 + 2048 * 4);
+  CHECK(program["roofline"]["roofs"].size() == 5);
+  for (const char* field : {"dram_read_bytes", "dram_write_bytes", "roofline"})
+    CHECK(std::count(program["modelled"].begin(), program["modelled"].end(), field) == 1);
+}
+
+TEST_CASE("fasim run --timeline models cycles, says so in JSON, and names what each lane waits for") {
+  const std::string shape = "run --program flash3 --n 1024 --d 128 --heads 16 --no-values";
+  CHECK(json(shape)["programs"][0]["cycles"].is_null());
+  const auto program = json(shape + " --timeline")["programs"][0];
+  CHECK(program["cycles"].get<std::int64_t>() > 10'000);
+  CHECK(std::count(program["modelled"].begin(), program["modelled"].end(), "cycles") == 1);
+  const Result table = fasim(shape + " --timeline");
+  for (const char* text : {"time (modelled)", "producer", "consumer 2", "turn"})
+    CHECK(table.text.find(text) != std::string::npos);
+}
+
+TEST_CASE("fasim trace --perfetto writes a file that parses, and refuses no blocks") {
+  const std::string file = (std::filesystem::temp_directory_path() / "fasim_test_perfetto.json").string();
+  const Result result = fasim("trace --program flash3 --n 512 --d 64 --perfetto '" + file + "'");
+  CHECK(result.exit_code == 0);
+  CHECK(nlohmann::json::parse(fa::read_text(file))["traceEvents"].size() > 50);
+  std::filesystem::remove(file);
+  refused("trace --program flash3 --perfetto x.json --blocks 0", "--blocks");
 }

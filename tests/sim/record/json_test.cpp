@@ -7,11 +7,12 @@ using namespace fa;
 
 namespace {
 
-Run small_run(bool values = true) {
+Run small_run(bool values = true, Pass pass = Pass::forward) {
   const Problem p{.heads = 2, .kv_heads = 1, .n_q = 5, .n_kv = 7, .d = 8, .causal = true};
-  const Operands operands = random_operands(p, 1);
-  Run record = run(program_named("flash2"), p, {.rows_q = 2, .rows_kv = 3}, hardware_named("h200"),
-                   {.detail = values ? Detail::values : Detail::events, .record_values = values}, &operands);
+  const Operands operands = tests::any_operands(p, 1);
+  Run record =
+      run(program_named("flash2"), p, {.rows_q = 2, .rows_kv = 3}, hardware_named("h200"),
+          {.detail = values ? Detail::values : Detail::events, .record_values = values, .pass = pass}, &operands);
   record.tokens = {"the", "\"cat\"", "sät", "\n", "on", "a", "mat"};
   return record;
 }
@@ -34,9 +35,11 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 }  // namespace
 
 TEST_CASE("a trace that was written and read is the same trace at every step") {
-  for (bool values : {true, false}) {
-    const Run before = small_run(values);
+  for (const auto& [values, pass] :
+       {std::pair{true, Pass::forward}, {false, Pass::forward}, {true, Pass::backward}, {false, Pass::backward}}) {
+    const Run before = small_run(values, pass);
     const Run after = run_from_json(to_json(before), "trace.json");
+    CHECK(after.pass == before.pass);
     CHECK(after.problem == before.problem);
     CHECK(after.tiling == before.tiling);
     CHECK(after.tokens == before.tokens);
@@ -61,6 +64,7 @@ TEST_CASE("a trace that points outside itself is refused with the place") {
   CHECK(complaint(replaced(good, "\"op\": \"load\"", "\"op\": \"fly\"")).find("unknown op") != std::string::npos);
   CHECK(complaint(replaced(good, "\"values\": 0", "\"values\": 999999999")).find("values") != std::string::npos);
   CHECK(complaint(replaced(good, "\"n_q\": 5", "\"n_q\": 0")).find("n_q") != std::string::npos);
+  CHECK(complaint(replaced(good, "\"forward\"", "\"sideways\"")).find("unknown pass") != std::string::npos);
   CHECK(complaint(replaced(good, "\"kv_heads\": 1", "\"kv_heads\": 3")).find("multiple") != std::string::npos);
   CHECK(complaint(replaced(good, "\"program\"", "\"programme\"")).find("has no \"program\"") != std::string::npos);
 }
@@ -84,4 +88,11 @@ TEST_CASE("a trace damaged at random is refused or read, and never crashes") {
     } catch (const OverflowError&) {}
   }
   SUCCEED();
+}
+
+TEST_CASE("a trace whose counts exceed 64 bits together is refused in one line") {
+  Run run = fa::run(program_named("flash2"), {.n_q = 4, .n_kv = 4, .d = 2}, {.rows_q = 4, .rows_kv = 4},
+                    hardware_named("h200"), {.detail = Detail::events});
+  for (Event& event : run.events) event.sram_read = Bytes(std::int64_t{1} << 62);
+  CHECK_THROWS_AS(run_from_json(to_json(run), "huge.json"), InputError);
 }

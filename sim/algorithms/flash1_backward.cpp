@@ -1,0 +1,67 @@
+#include "sim/algorithms/program.h"
+#include "sim/algorithms/recomputation.h"
+
+namespace fa {
+
+// FlashAttention, Algorithm 4. One block per head of K and V: each tile of them meets every tile of Q, so dQ goes to HBM
+// and comes back with every pass, as O does in the forward, and the first pass finds dQ = 0 and loads nothing.
+// Algorithm 4 reads O in every pass to compute D; the released kernel does so in the first pass and keeps D.
+void flash1_backward(Machine& machine, const BackwardInputs& in, const Tiling& t, Gradients& out) {
+  const Problem& p = in.problem;
+  const Element travels = t.fp32_temporaries ? Element::fp32 : p.element;
+  HbmTensor kept_D;
+  if (!t.o_every_pass) kept_D = machine.hbm(Tensor::D, p.heads_total(), p.n_q, 1, Element::fp32);
+  out.dQ = machine.hbm(Tensor::dQ, p.heads_total(), p.n_q, p.d, travels);
+  out.dK = machine.hbm(Tensor::dK, p.kv_heads_total(), p.n_kv, p.d, p.element);
+  out.dV = machine.hbm(Tensor::dV, p.kv_heads_total(), p.n_kv, p.d, p.element);
+
+  machine.grid("flash1 backward", p.groups(), [&](Block& block, Head group) {
+    Buffer K = block.sram("K", t.kv_tile(p.d)), V = block.sram("V", t.kv_tile(p.d));
+    Buffer Q = block.sram("Q", t.q_tile(p.d)), dO = block.sram("dO", t.q_tile(p.d));
+    Buffer O = block.registers("O", t.q_tile(p.d)), dQ = block.accumulator("dQ", t.q_tile(p.d), 0.0f);
+    Buffer m = block.registers("m", {t.rows_q, 1}), l = block.registers("l", {t.rows_q, 1});
+    Buffer D = block.accumulator("D", {t.rows_q, 1}, 0.0f);
+    Recomputation tile(block, t);
+
+    for (Rows j : cut(p.n_kv, t.rows_kv)) {
+      const bool first = j.begin == 0;
+      block.load(K, in.k(group), j);
+      block.load(V, in.v(group), j);
+      tile.start(j);
+      for (Head h : p.group_of(group)) {
+        block.serve(h);
+        for (Rows i : cut(p.n_q, t.rows_q)) {
+          const bool sees = p.visible_keys(i) > j.begin;
+          if (!sees && !first) continue;  // causal: no row of Q_i may see these keys
+          if (first)
+            block.start(dQ, i);
+          else
+            block.load(dQ, out.d_q(h), i);
+          if (sees) {
+            block.load(Q, in.q(h), i);
+            block.load(dO, in.d_o(h), i);
+            block.load(m, {&in.forward.m, h}, i);
+            block.load(l, {&in.forward.l, h}, i);
+            if (first || t.o_every_pass) {
+              block.load(O, in.o(h), i);
+              block.start(D, i);
+              block.row_dot(D, dO, O);  // D = rowsum(dO ∘ O)
+              if (kept_D) block.store({&kept_D, h}, D);
+            } else {
+              block.load(D, {&kept_D, h}, i);
+            }
+            tile.recompute(Q, K, m);
+            block.normalise(tile.P, l);  // P = exp(S − m) / l
+            tile.gradients(Q, V, dO, D);
+            block.matmul_add(dQ, tile.dS_smem, K, p.scale());  // dQ ← dQ + scale · dS K
+          }
+          block.store(out.d_q(h), dQ);
+        }
+      }
+      block.store(out.d_k(group), tile.dK);
+      block.store(out.d_v(group), tile.dV);
+    }
+  });
+}
+
+}  // namespace fa
