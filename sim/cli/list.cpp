@@ -28,7 +28,7 @@ void list(const Arguments& a) {
     return;
   }
   fmt::print("programs\n");
-  for (const Program& program : programs) fmt::print("  {:<12} {}\n", program.name, program.summary);
+  for (const Program& program : programs) fmt::print("  {:<14} {}\n", program.name, program.summary);
 
   fmt::print("\ntilings (--tiling; Br × Bc)\n");
   for (const NamedTiling& named : named_tilings)
