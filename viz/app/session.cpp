@@ -123,8 +123,10 @@ void Session::show(Specs specs) {
   } else {
     const Input& file = input_of(specs.input);
     const Input one = head_of(file, specs.head);
-    operands = {first_rows(one.operands.q, specs.problem.n_q), first_rows(one.operands.k, specs.problem.n_kv),
-                first_rows(one.operands.v, specs.problem.n_kv)};
+    operands = {first_rows(one.operands.q, specs.problem.n_q),
+                first_rows(one.operands.k, specs.problem.n_kv),
+                first_rows(one.operands.v, specs.problem.n_kv),
+                {}};
     tokens.assign(one.tokens.begin(),
                   one.tokens.begin() +
                       std::min<std::ptrdiff_t>(specs.problem.n_kv, static_cast<std::ptrdiff_t>(one.tokens.size())));
