@@ -135,6 +135,7 @@ TEST_CASE("a wrong scene is refused in one line that names the field", "[viz]") 
     return "accepted";
   };
   CHECK(complaint("{") == "s.json: is not JSON (byte 2).");
+  CHECK(complaint("{\"whole_run_n\": 1e999}") == "s.json: has a number that is too large.");
   CHECK(complaint("[]") == "s.json: a scene must be an object.");
   CHECK(complaint(R"({"stpe": 3})").find("s.json: stpe is not a field of a scene") == 0);
   CHECK(complaint(R"({"step": -1})") == "s.json: step must be a whole number from 0.");

@@ -114,6 +114,8 @@ Start scene_from_json(std::string_view text, std::string_view source, const std:
     root = Json::parse(text);
   } catch (const Json::parse_error& error) {
     throw InputError(fmt::format("{}: is not JSON (byte {}).", source, error.byte));
+  } catch (const Json::out_of_range&) {
+    throw InputError(fmt::format("{}: has a number that is too large.", source));
   }
   Fields fields(root, source, "");
   int version = 1;

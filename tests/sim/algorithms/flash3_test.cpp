@@ -197,7 +197,7 @@ TEST_CASE("the FA-3 paper's error table: fp16, and 8 bits with and without its t
     baseline += one * one / 16;
   }
   baseline = std::sqrt(baseline);
-  WARN("RMSE fp16 " << fp16 << ", plain fp16 " << baseline << "; e4m3 both " << both << ", one scale " << no_tiles
+  INFO("RMSE fp16 " << fp16 << ", plain fp16 " << baseline << "; e4m3 both " << both << ", one scale " << no_tiles
                     << ", no rotation " << no_rotation << ", neither " << per_tensor);
   CHECK(within(fp16, 1.9e-4, 1.5));
   CHECK(within(baseline, 3.2e-4, 1.5));

@@ -196,7 +196,7 @@ TEST_CASE("without an L2 to speak of, and blocks one by one, DRAM moves what is 
       INFO(program << ", " << describe(p));
       CHECK(dram.read <= record.counts().read());
       CHECK(dram.written <= record.counts().written());
-      CHECK(dram.read.count() >= 0.95 * static_cast<double>(record.counts().read().count()));
+      CHECK(static_cast<double>(dram.read.count()) >= 0.95 * static_cast<double>(record.counts().read().count()));
     }
   }
 }
