@@ -2,8 +2,8 @@
 
 #include "sim/analysis/timeline.h"
 
-#include <ctime>
 #include <cmath>
+#include <ctime>
 #include <map>
 #include <nlohmann/json.hpp>
 
