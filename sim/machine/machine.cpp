@@ -31,6 +31,8 @@ bool Machine::begin_launch(std::string name, std::int64_t blocks) {
   launch.blocks = blocks;
   launch.first_event = steps_;
   run_.launches.push_back(std::move(launch));
+  launch_ = &run_.launches.back();
+  launch_index_ = static_cast<int>(run_.launches.size()) - 1;
   slots_.clear();
   kinds_.clear();
   block_ = -1;
@@ -77,7 +79,7 @@ void Machine::end_block() {
 }
 
 void Machine::record(Event& event) {
-  event.launch = static_cast<int>(run_.launches.size()) - 1;
+  event.launch = launch_index_;
   event.block = block_;
   event.head = head_;
   event.lane = lane_;

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <deque>
 #include <limits>
 #include <optional>
 #include <string>
@@ -128,7 +127,7 @@ class Machine {
   void end_block();
   void record(Event& event);
   bool computes() const { return run_.detail == Detail::values; }
-  Launch& launch() { return run_.launches.back(); }
+  Launch& launch() { return *launch_; }
 
   Run& run_;
   bool record_values_;
@@ -138,8 +137,10 @@ class Machine {
   Head head_ = 0;
   int lane_ = 0;
   Bytes sram_used_;
-  std::deque<Slot> slots_;       // by BufferId of the current launch; a deque, so that growing moves nothing
-  std::size_t block_event_ = 0;  // of run_.events: the block's first
+  Launch* launch_ = nullptr;  // the current one: the last of the run
+  int launch_index_ = -1;
+  std::vector<Slot> slots_;                                // by BufferId of the current launch
+  std::size_t block_event_ = 0;                            // of run_.events: the block's first
   std::unordered_map<std::uint64_t, std::int32_t> kinds_;  // of the current launch, by what their events do
 };
 

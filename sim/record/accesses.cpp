@@ -29,6 +29,9 @@ bool lengthen(Access& run, const Event& event) {
   return true;
 }
 
+// load, store, reduce: 0, 1, 2.
+std::size_t how(Op op) { return op == Op::load ? 0 : op == Op::store ? 1 : 2; }
+
 // The same tile of the same tensor, moved the same way; it may stand elsewhere.
 bool alike(const Access& a, const Access& b) {
   return a.tensor == b.tensor && a.op == b.op && a.along_cols == b.along_cols && a.descending == b.descending &&
@@ -42,12 +45,15 @@ void Accesses::add(const Event& event) {
   if (event.block != open_block_) close();
   open_block_ = event.block;
   const std::int64_t now = moves_++;
-  for (auto run = open_.rbegin(); run != open_.rend(); ++run) {
-    if (run->tensor != event.tensor || run->op != event.op || run->head != event.head) continue;
-    if (!lengthen(*run, event)) break;
-    run->last = now;
-    return;
+  std::int32_t& latest = latest_[static_cast<std::size_t>(event.tensor)][how(event.op)];
+  if (latest >= 0) {
+    Access& run = open_[static_cast<std::size_t>(latest)];
+    if (run.head == event.head && lengthen(run, event)) {
+      run.last = now;
+      return;
+    }
   }
+  latest = static_cast<std::int32_t>(open_.size());
   open_.push_back({.tensor = event.tensor,
                    .op = event.op,
                    .head = event.head,
@@ -90,6 +96,7 @@ void Accesses::close() {
     stretches_.push_back({.first = open_, .steps = std::vector<Step>(open_.size())});
   std::swap(last_, open_);
   open_.clear();
+  latest_ = nothing_open();
 }
 
 TileShape Accesses::tile(Tensor tensor) const {

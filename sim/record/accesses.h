@@ -6,6 +6,7 @@
 // have been moved between them). Blocks that differ from the one before by the same step (a grid, walked tile by
 // tile) are kept as one stretch, so a grid of a million blocks takes a few kilobytes.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -78,6 +79,13 @@ class Accesses {
   std::int64_t blocks_ = 0;  // in the stretches
   std::int64_t open_block_ = -1, moves_ = 0;
   BlockAccesses last_, open_;  // the last block in the stretches; the one that may still grow
+  // Where in `open_` the latest run of a tensor stands, by how it was moved (load, store, reduce): a block may hold many.
+  std::array<std::array<std::int32_t, 3>, tensor_count> latest_ = nothing_open();
+  static constexpr std::array<std::array<std::int32_t, 3>, tensor_count> nothing_open() {
+    std::array<std::array<std::int32_t, 3>, tensor_count> none{};
+    for (auto& tensor : none) tensor = {-1, -1, -1};
+    return none;
+  }
 };
 
 }  // namespace fa
