@@ -209,6 +209,7 @@ void App::rebuild() {
   const State state = replay(run, step_);
   s.tiles = tile_scene(run, shown.outline, state);
   s.memory = memory_scene(run, state, s.tiles);
+  s.memory.behind_l2 = shown.dram;
   s.beside.reset();
   if (const Shown* other = session_.beside()) {
     const State at = replay(other->run, paired_step(shown.outline, step_, other->outline, pairing_));

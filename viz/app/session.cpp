@@ -103,6 +103,7 @@ std::shared_ptr<const Shown> Session::shown(const Specs& specs, const std::strin
                     {.detail = Detail::values, .record_values = true}, &operands);
   result->run.tokens = tokens;
   result->outline = outline(result->run);
+  result->dram = dram_traffic(result->run);
   kept_.emplace_back(key, result);
   if (kept_.size() > most_kept) kept_.erase(kept_.begin());
   return result;

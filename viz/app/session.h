@@ -16,6 +16,7 @@ namespace fa::viz {
 struct Shown {
   Run run;
   Outline outline;
+  std::optional<DramTraffic> dram;
 };
 
 // A file of assets/inputs by its stem, or the path of any other. Throws InputError that lists the bundled ones.

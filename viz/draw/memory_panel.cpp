@@ -109,8 +109,13 @@ void draw_memory(const Ui& ui, Box box) {
   const std::string partitions = s.l2_partitions > 1 ? fmt::format(", {} partitions", s.l2_partitions) : std::string();
   level(ui, l2, "L2",
         fmt::format("{}{}{}", bytes_text(s.l2), partitions, low ? "" : "; every request passes through it"));
-  ui.paint.text_right(l2.right() - 14, low ? l2.y + l2.h / 2 : l2.y + 17, "hits and DRAM bytes: not modelled yet",
-                      Face::ui, 11.5f, t.faint);
+  const std::string dram = s.behind_l2 ? fmt::format("DRAM, whole run: {} read, {} written",
+                                                     bytes_text(s.behind_l2->read), bytes_text(s.behind_l2->written))
+                                       : std::string("DRAM: this GPU's L2 is not known");
+  const float l2_y = low ? l2.y + l2.h / 2 : l2.y + 17;
+  ui.paint.text_right(l2.right() - 14, l2_y, "modelled", Face::ui, 11.5f, t.faint);
+  const float badge = ui.paint.width("modelled", Face::ui, 11.5f);
+  ui.paint.text_right(l2.right() - 24 - badge, l2_y, dram, Face::mono, 12, t.text);
 
   level(ui, sram, "SRAM", bytes_text(s.sram_per_block) + " per block");
   const bool crosses = s.transfer && s.transfer->level == Level::registers;

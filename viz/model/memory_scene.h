@@ -20,6 +20,7 @@ struct MemoryScene {
   Bytes dram, l2, sram_per_block, registers_per_sm;
   double dram_gb_per_s = 0;
   int l2_partitions = 0;
+  std::optional<DramTraffic> behind_l2;  // of the whole run, modelled; nothing if the GPU's L2 is not known
 
   std::vector<TensorTraffic> tensors;  // those that this program has in HBM
   Bytes read, written;
