@@ -23,24 +23,27 @@ std::vector<double> scores(const Problem& p, const Operands& operands, int row) 
 }  // namespace
 
 TEST_CASE("the softmax panel's numbers are those that the scores give, row by row and tile by tile", "[viz]") {
-  for (const char* program : {"flash1", "flash2"}) {
+  for (const char* program : {"flash1", "flash2", "flash3"}) {
     const Staged s = random_run(program, 12, 20, 4, 8, true);
     const Operands operands = random_operands(s.run.problem, 7);
+    const bool from_last = std::string(program) == "flash3";  // it walks the keys from the last tile to the first
     CAPTURE(program);
     int checked = 0;
     for (const TileSpan& tile : s.outline.tiles)
       for (int row = tile.rows.begin; row < tile.rows.end; ++row) {
         const std::vector<double> all = scores(s.run.problem, operands, row);
         const SoftmaxScene scene = softmax_scene(s.run, s.outline, tile.last, row);
+        const int keys = static_cast<int>(all.size());
+        const int first = from_last ? std::min(tile.cols.begin, keys) : 0;  // seen with this tile, and before it
+        const int last = from_last ? keys : std::min(tile.cols.end, keys);
+        const int first_old = from_last ? std::min(tile.cols.end, keys) : 0;
+        const int last_old = from_last ? keys : std::min(tile.cols.begin, keys);
         double m_old = -INFINITY, m = -INFINITY, l = 0, l_old = 0;
-        for (std::size_t key = 0; key < all.size() && key < static_cast<std::size_t>(tile.cols.end); ++key) {
-          m = std::max(m, all[key]);
-          if (key < static_cast<std::size_t>(tile.cols.begin)) m_old = std::max(m_old, all[key]);
-        }
-        for (std::size_t key = 0; key < all.size() && key < static_cast<std::size_t>(tile.cols.end); ++key) {
-          l += std::exp(all[key] - m);
-          if (key < static_cast<std::size_t>(tile.cols.begin)) l_old += std::exp(all[key] - m_old);
-        }
+        for (int key = first; key < last; ++key) m = std::max(m, all[static_cast<std::size_t>(key)]);
+        for (int key = first_old; key < last_old; ++key) m_old = std::max(m_old, all[static_cast<std::size_t>(key)]);
+        for (int key = first; key < last; ++key) l += std::exp(all[static_cast<std::size_t>(key)] - m);
+        for (int key = first_old; key < last_old; ++key) l_old += std::exp(all[static_cast<std::size_t>(key)] - m_old);
+        if (first == last) continue;  // this row sees nothing of its first tile
         CAPTURE(row, tile.cols.begin);
         REQUIRE(scene.kind == SoftmaxKind::online);
         REQUIRE(scene.m_new);
@@ -50,7 +53,7 @@ TEST_CASE("the softmax panel's numbers are those that the scores give, row by ro
         CHECK(*scene.rescale == Approx(std::exp(m_old - m)).epsilon(1e-5));
         REQUIRE(scene.invariant);
         CHECK(scene.invariant->holds);
-        CHECK(scene.invariant->keys == std::min<int>(static_cast<int>(all.size()), tile.cols.end));
+        CHECK(scene.invariant->keys == last - first);
         ++checked;
       }
     CHECK(checked > 20);

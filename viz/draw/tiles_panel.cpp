@@ -18,7 +18,8 @@ Slots draw_slots(const Ui& ui, const TileScene& s, Box box) {
   const Theme& t = ui.theme;
   Slots result;
   result.places.resize(s.slots.size());
-  const auto all = static_cast<float>(s.slots.size());
+  const auto all =
+      static_cast<float>(std::count_if(s.slots.begin(), s.slots.end(), [](const Slot& slot) { return !slot.aside; }));
   const bool any_sram =
       std::any_of(s.slots.begin(), s.slots.end(), [](const Slot& slot) { return slot.level == Level::sram; });
   const float headings = any_sram ? 52.0f : 26.0f;
@@ -26,11 +27,12 @@ Slots draw_slots(const Ui& ui, const TileScene& s, Box box) {
   float y = box.y;
   for (Level level : {Level::sram, Level::registers}) {
     if (level == Level::sram && !any_sram) continue;
-    ui.paint.text(box.x, y + 8, level == Level::sram ? "In SRAM" : "In registers", Face::ui, 11.5f, t.soft);
+    const std::string whose = s.lane.empty() ? std::string("In registers") : "Registers, " + s.lane;
+    ui.paint.text_within(box.x, y + 8, box.w, level == Level::sram ? "In SRAM" : whose, Face::ui, 11.5f, t.soft);
     y += 20;
     for (std::size_t i = 0; i < s.slots.size(); ++i) {
       const Slot& slot = s.slots[i];
-      if (slot.level != level) continue;
+      if (slot.level != level || slot.aside) continue;
       const Box place{box.x, y, box.w, high};
       const Color hue = t.of(slot.tensor);
       ui.paint.fill(place, slot.filled ? mixed(t.panel, hue, level == Level::sram ? 0.45f : 0.22f) : t.inset, 4);

@@ -25,6 +25,7 @@ MemoryScene memory_scene(const Run& run, const State& state, const TileScene& ti
   scene.read = state.counts.read();
   scene.written = state.counts.written();
   for (const Slot& slot : tiles.slots) {
+    if (slot.aside) continue;
     (slot.level == Level::sram ? scene.sram : scene.registers).push_back(slot);
     if (slot.level == Level::sram) scene.sram_used += slot.bytes;
   }

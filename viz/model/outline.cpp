@@ -69,9 +69,13 @@ Outline outline(const Run& run) {
     }
     TileSpan& tile = result.tiles.back();
     used = used || uses_tile(run, event);
-    if (tile.cols.empty() && is_scores(run, event.launch, event.to)) {
+    const bool scores = is_scores(run, event.launch, event.to);
+    if (scores && tile.cols.empty()) {
       tile.rows = event.rows;
       tile.cols = event.cols;
+    } else if (scores && tile.cols == event.cols) {
+      // Two warpgroups share the tile: each has its own rows of it.
+      tile.rows = {std::min(tile.rows.begin, event.rows.begin), std::max(tile.rows.end, event.rows.end)};
     } else if (tile.rows.empty() && event.op == Op::start) {
       tile.rows = event.rows;
     }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -21,10 +22,11 @@ struct Parts {
   std::int64_t scores = -1, max = -1, factor = -1, exp = -1, sum = -1, rescale = -1, product = -1, normalise = -1;
 };
 
-Parts parts_of(const Run& run, const TileSpan& tile) {
+Parts parts_of(const Run& run, const TileSpan& tile, int row) {
   Parts parts;
   for (std::int64_t k = tile.first; k < tile.last; ++k) {
     const Event& event = run.events[static_cast<std::size_t>(k)];
+    if (!holds_row(event.rows, row)) continue;  // of the warpgroup beside
     const bool scores = is_scores(run, event.launch, event.to);
     switch (event.op) {
       case Op::running_max: parts.max = k; break;
@@ -86,7 +88,7 @@ void put_scores(SoftmaxScene& scene, const Run& run, const Parts& parts, std::in
   for (std::int64_t k = parts.scores; k >= 0 && values.empty(); --k) {
     const Event& event = run.events[static_cast<std::size_t>(k)];
     if (k < step && is_scores(run, event.launch, event.to)) values = row_of(run, k, step, scene.row);
-    if (event.op == Op::matmul || event.op == Op::load) break;
+    if (holds_row(event.rows, scene.row) && (event.op == Op::matmul || event.op == Op::load)) break;
   }
   double largest = -std::numeric_limits<double>::infinity();
   for (float value : values) largest = std::max(largest, static_cast<double>(value));
@@ -111,7 +113,7 @@ std::optional<Invariant> invariant(const Run& run, const Outline& outline, const
   for (const TileSpan& tile : outline.tiles) {
     if (tile.first > last.first) break;
     if (tile.head != last.head || tile.launch != last.launch || !holds_row(tile.rows, row)) continue;
-    const Parts parts = parts_of(run, tile);
+    const Parts parts = parts_of(run, tile, row);
     if (parts.sum < 0 || parts.sum >= step) continue;
     for (float s : row_of(run, parts.scores, step, row))
       if (!(std::isinf(s) && s < 0)) {
@@ -158,9 +160,11 @@ void put_formulas(SoftmaxScene& scene, const Parts& parts, std::int64_t step) {
          scene.l_new, false);
   else
     line(parts.sum, "l", fmt::format("{} + {}", shown(scene.l_old), l_sum), scene.l_new, false);
-  if (parts.rescale >= 0)
-    line(parts.product, "O_new", fmt::format("{} · O + P V", scene.rescale ? number(*scene.rescale) : "rescale"),
-         std::nullopt, false);
+  const std::string r = scene.rescale ? number(*scene.rescale) : "rescale";
+  if (parts.rescale >= 0 && parts.product > parts.rescale)
+    line(parts.product, "O_new", fmt::format("{} · O + P V", r), std::nullopt, false);
+  else if (parts.rescale >= 0)  // flash3: with the P V of the tile before in it
+    line(parts.rescale, "O_new", fmt::format("{} · O", r), std::nullopt, false);
   if (parts.normalise >= 0 && parts.normalise < step)
     line(parts.normalise, "O / l", fmt::format("O / {}", shown(scene.l_new)), std::nullopt, false);
 }
@@ -205,7 +209,7 @@ SoftmaxScene softmax_scene(const Run& run, const Outline& outline, std::int64_t 
     scene.message = step == 0 ? "Nothing has been computed yet." : "This row's turn has not come.";
     for (const TileSpan& next : outline.tiles)
       if (scene.go_to < 0 && next.head == head && holds_row(next.rows, scene.row) && !next.cols.empty()) {
-        const Parts parts = parts_of(run, next);
+        const Parts parts = parts_of(run, next, scene.row);
         scene.go_to = (parts.scores >= 0 ? parts.scores : next.first) + 1;
       }
     if (scene.go_to < 0)
@@ -214,7 +218,7 @@ SoftmaxScene softmax_scene(const Run& run, const Outline& outline, std::int64_t 
       scene.formulas = rule();
     return scene;
   }
-  const Parts parts = parts_of(run, *tile);
+  const Parts parts = parts_of(run, *tile, scene.row);
   scene.keys = tile->cols;
   put_scores(scene, run, parts, step);
   if (parts.max < 0) {
@@ -240,7 +244,9 @@ SoftmaxScene softmax_scene(const Run& run, const Outline& outline, std::int64_t 
     scene.tile_sum = sum;
   }
   scene.o_before = row_before(run, parts.rescale, scene.row);
-  for (std::int64_t k : {parts.rescale, parts.product, parts.normalise}) {
+  std::array<std::int64_t, 3> changes{parts.rescale, parts.product, parts.normalise};
+  std::sort(changes.begin(), changes.end());  // flash3 adds the tile before to O, and rescales then
+  for (std::int64_t k : changes) {
     std::vector<float> o = row_of(run, k, step, scene.row);
     if (!o.empty()) {
       scene.o_after = std::move(o);

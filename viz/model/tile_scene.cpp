@@ -133,6 +133,19 @@ Slot slot_of(const Run& run, int launch, BufferId id, const BufferState* content
   return slot;
 }
 
+// The warpgroup whose registers are shown: the one at work, or the first that has any.
+int lane_shown(const Launch& launch, const Event* event) {
+  const auto owns = [&](int lane) {
+    return std::any_of(launch.buffers.begin(), launch.buffers.end(), [&](const BufferInfo& buffer) {
+      return buffer.level == Level::registers && buffer.lane == lane;
+    });
+  };
+  if (event && owns(event->lane)) return event->lane;
+  for (int lane = 0; lane < static_cast<int>(launch.lanes.size()); ++lane)
+    if (owns(lane)) return lane;
+  return 0;
+}
+
 // What the block holds of a tensor.
 Rows held(const Run& run, const State& state, Tensor tensor) {
   for (const BufferState& buffer : state.buffers)
@@ -216,10 +229,16 @@ TileScene tile_scene(const Run& run, const Outline& outline, const State& state)
   scene.O = {Tensor::O, scene.n_q, finished(run, scene.head, state.step), held(run, state, Tensor::O)};
 
   const int launch = std::max(0, state.launch);
-  if (!run.launches.empty())
-    for (std::size_t id = 0; id < run.launches[static_cast<std::size_t>(launch)].buffers.size(); ++id)
-      scene.slots.push_back(
-          slot_of(run, launch, static_cast<BufferId>(id), state.find(static_cast<BufferId>(id)), event));
+  if (!run.launches.empty()) {
+    const Launch& at = run.launches[static_cast<std::size_t>(launch)];
+    const int lane = lane_shown(at, event);
+    if (at.lanes.size() > 1) scene.lane = at.lanes[static_cast<std::size_t>(lane)];
+    for (std::size_t id = 0; id < at.buffers.size(); ++id) {
+      const auto buffer = static_cast<BufferId>(id);
+      scene.slots.push_back(slot_of(run, launch, buffer, state.find(buffer), event));
+      scene.slots.back().aside = at.buffers[id].level == Level::registers && at.buffers[id].lane != lane;
+    }
+  }
   put_hbm(scene, run, state.step, event);
   if (event && (event->op == Op::load || event->op == Op::store)) {
     const BufferId buffer = event->op == Op::load ? event->to : event->from[0];

@@ -43,6 +43,7 @@ struct Slot {
   TileShape shape;
   Bytes bytes;
   bool filled = false, written = false, read = false;  // the last two: by the event just done
+  bool aside = false;                                  // registers of another warpgroup than the one at work
 };
 
 struct Rect {
@@ -81,6 +82,7 @@ struct TileScene {
   Cells cells;
   Rect now;  // the scores that are worked on
   Strip Q, K, V, O;
+  std::string lane;  // the warpgroup whose registers are shown; empty if warpgroups have no roles
   std::vector<Slot> slots;
   std::vector<HbmBlock> hbm;
   std::optional<Transfer> transfer;
