@@ -55,6 +55,7 @@ Parsed parse(int argc, char** argv) {
   CLI::App& run = *app.add_subcommand("run", "one program in detail: its launches, buffers and tensors");
   CLI::App& trace = *app.add_subcommand("trace", "one program step by step");
   CLI::App& bounds = *app.add_subcommand("bounds", "closed forms and the papers' bounds, at any size");
+  CLI::App& banks = *app.add_subcommand("banks", "what a tile's layout in shared memory costs: bank conflicts");
   CLI::App& measured = *app.add_subcommand("measured", "hardware counters of real kernels beside the simulation");
   CLI::App& list = *app.add_subcommand("list", "what there is: programs, tilings, GPUs, inputs");
 
@@ -79,9 +80,15 @@ Parsed parse(int argc, char** argv) {
   run.add_flag("--timeline", a.timeline, "model the time: cycles, and what each lane of an SM does and waits for");
   trace.add_option("--first", a.first, "first step shown (0)");
   trace.add_option("--count", a.count, "how many steps to show (200)");
+  banks.add_option("--d", a.d, "numbers in a row of the tile (128)");
+  banks.add_option("--rows", a.rows, "rows of the tile (64)");
+  banks.add_option("--element", a.element, "fp32, fp16, bf16 or e4m3 (bf16)");
+  banks.add_option("--swizzle", a.swizzle, "none, 32, 64 or 128 bytes (compares)");
+  banks.add_option("--pad", a.pad, "bytes between rows, instead of a swizzle");
+  banks.add_option("--access", a.access, "ldmatrix, ldmatrix-trans, cp-async, store-4, store-8 or column-4 (all)");
   measured.add_option("FILE", a.file, "what `fagpu measure` wrote; see assets/measurements")->required();
   measured.add_option("--hardware", a.measured_hardware, "a GPU of `fasim list`, or a .json file (the one measured)");
-  for (CLI::App* command : {&compare, &run, &trace, &bounds, &measured, &list})
+  for (CLI::App* command : {&compare, &run, &trace, &bounds, &banks, &measured, &list})
     command->add_flag("--json", a.json, "JSON for machines instead of tables for people");
 
   try {

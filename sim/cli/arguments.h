@@ -9,7 +9,7 @@
 namespace fa::cli {
 
 struct Arguments {
-  std::string command;  // compare, run, trace, bounds, measured, list
+  std::string command;  // compare, run, trace, bounds, banks, measured, list
 
   std::optional<int> n, n_q, n_kv, d, batch, heads, kv_heads, rows_q, rows_kv;
   std::optional<bool> causal;
@@ -30,6 +30,8 @@ struct Arguments {
   std::int64_t first = 0;         // trace: the first step shown
   std::int64_t count = 200;       // trace: how many
   bool paper = false;             // bounds: the FA-1 paper's Figure 2
+  std::optional<int> rows, pad;   // banks: rows of the tile, bytes between them
+  std::string swizzle, access;    // banks
   std::string file;               // measured: the file of counters
   std::string measured_hardware;  // measured: a GPU instead of the file's own
 };

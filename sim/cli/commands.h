@@ -9,6 +9,7 @@ void compare(const Arguments& arguments);
 void run(const Arguments& arguments);
 void trace(const Arguments& arguments);
 void bounds(const Arguments& arguments);
+void banks(const Arguments& arguments);
 void measured(const Arguments& arguments);
 void list(const Arguments& arguments);
 

@@ -13,8 +13,9 @@ constexpr struct {
   const char* name;
   void (*run)(const fa::cli::Arguments&);
 } commands[] = {
-    {"compare", fa::cli::compare}, {"run", fa::cli::run},           {"trace", fa::cli::trace},
-    {"bounds", fa::cli::bounds},   {"measured", fa::cli::measured}, {"list", fa::cli::list},
+    {"compare", fa::cli::compare}, {"run", fa::cli::run},     {"trace", fa::cli::trace},
+    {"bounds", fa::cli::bounds},   {"banks", fa::cli::banks}, {"measured", fa::cli::measured},
+    {"list", fa::cli::list},
 };
 
 }  // namespace

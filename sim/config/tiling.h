@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "sim/config/pass.h"
+#include "sim/config/warps.h"
 #include "sim/core/element.h"
 #include "sim/core/tiles.h"
 #include "sim/core/units.h"
@@ -73,12 +74,49 @@ struct Tiling {
     return static_cast<int>(std::min<std::int64_t>(rows_q, registers.count() / (numbers * 4)));
   }
 
+  // Who computes what (warps.h). FA-2, S of the forward: a warp takes queries for itself and all keys; 32 queries, or 16
+  // where O of 32 would fill its registers.
+  constexpr WarpGrid flash2_warps(int d) const { return {.down = parts(rows_q, d <= 128 ? 32 : 16)}; }
+  // FA-1: a warp takes keys for itself and all queries, so O is summed over the warps.
+  constexpr WarpGrid flash1_warps() const { return {.across = std::min(4, parts(rows_kv, 16))}; }
+  // FA-3: each consumer is a warpgroup that multiplies 64 rows, and up to 256 columns, at once.
+  constexpr WarpGrid flash3_warps(int columns) const {
+    return {.down = parts(rows_each(), 64), .across = parts(columns, 256), .each = 4};
+  }
+  // A product of unfused attention: 32 rows each, and half of the columns.
+  static constexpr WarpGrid gemm_warps(TileShape result) {
+    return {.down = parts(result.rows, 32), .across = result.cols < 64 ? 1 : 2};
+  }
+  // Its softmax: all warps on one row.
+  static constexpr WarpGrid softmax_warps(int numbers) {
+    return {.across = numbers > 8192 ? 16 : std::min(8, parts(numbers, 64))};
+  }
+  constexpr BackwardWarps flash1_backward_warps() const {
+    const WarpGrid S = flash1_warps();
+    return {S, S.transposed(), {.across = S.across}};
+  }
+  // Up to 4 slices of the keys; where dK and dV of one are too many numbers for a warp, two share it: half of the
+  // queries of S each, and half of the columns of dK and dV.
+  constexpr BackwardWarps flash2_backward_warps(int d) const {
+    const WarpGrid S{.down = d <= 64 ? 1 : std::min(2, parts(rows_q, 16)), .across = std::min(4, parts(rows_kv, 16))};
+    const int down = S.warps() > 1 ? std::min(2, parts(rows_q, 16)) : 1;
+    return {S, S.transposed(), {.down = down, .across = S.down * S.across / down}};
+  }
+  // Warpgroups of 64 keys each.
+  constexpr BackwardWarps flash3_backward_warps() const {
+    const WarpGrid S{.across = parts(rows_kv, 64), .each = 4};
+    return {S, S.transposed(), {.across = S.across, .each = 4}};
+  }
+
   // FlashAttention-1's rule for an on-chip memory of `sram_elements` numbers (paper, Algorithm 1, line 1):
   // Bc = ⌈M / 4d⌉, Br = min(⌈M / 4d⌉, d).
   static constexpr Tiling from_sram(std::int64_t sram_elements, int d) {
     const auto quarter = static_cast<int>(std::max<std::int64_t>(1, ceil_div(sram_elements, 4 * std::int64_t{d})));
     return {.rows_q = std::min(quarter, d), .rows_kv = quarter};
   }
+
+ private:
+  static constexpr int parts(int size, int each) { return static_cast<int>(ceil_div(size, each)); }
 };
 
 // A tiling that has a name. `d` = 0 stands for every head dimension, and no `pass` for both.
@@ -142,6 +180,20 @@ constexpr Tiling backward_tiling(int d, Element element) {
          : row <= 256 ? Tiling{.rows_q = 64, .rows_kv = 128}
          : row <= 512 ? Tiling{.rows_q = 64, .rows_kv = 64}
                       : Tiling{.rows_q = 32, .rows_kv = 32};
+}
+
+// The CUDA kernels of flash3, forward, 16 bits (kernels/flash3/NOTES.md says why).
+constexpr Tiling flash3_forward_tiling(int d, bool causal) {
+  if (d <= 64) return {.rows_q = 192, .rows_kv = 128, .consumers = 3};
+  if (d <= 128) return {.rows_q = 128, .rows_kv = causal ? 128 : 176};
+  return {.rows_q = 128, .rows_kv = 80, .ping_pong = false};
+}
+// 8 bits (kernels/flash3/NOTES_FP8.md). A tile's product takes registers of its own beside O: 128 keys at most.
+constexpr Tiling flash3_fp8_tiling(int d) {
+  if (d <= 64)
+    return {.rows_q = 192, .rows_kv = 128, .consumers = 3, .stages = 4, .ping_pong = false, .overlap = false};
+  if (d <= 128) return {.rows_q = 128, .rows_kv = 128, .stages = 4};
+  return {.rows_q = 128, .rows_kv = 128, .overlap = false};
 }
 
 }  // namespace fa

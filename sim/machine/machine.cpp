@@ -119,8 +119,7 @@ State Machine::state() const {
 
 // ---- Buffers ----
 
-BufferId Block::open(std::string_view name, Level level, TileShape shape, Element element, std::optional<float> fill,
-                     int stage) {
+BufferId Block::open(std::string_view name, Level level, TileShape shape, Element element, const Special& special) {
   Launch& launch = machine_.launch();
   const Bytes bytes = shape.bytes(size_of(element));
   if (level == Level::sram) {
@@ -139,17 +138,19 @@ BufferId Block::open(std::string_view name, Level level, TileShape shape, Elemen
   auto& slots = machine_.slots_;
   const auto is_it = [&](std::size_t id) {
     const BufferInfo& info = launch.buffers[id];
-    return !slots[id].open && info.name == name && info.level == level && info.shape == shape && info.stage == stage &&
-           info.lane == machine_.lane_;
+    return !slots[id].open && info.name == name && info.level == level && info.shape == shape &&
+           info.stage == special.stage && info.lane == machine_.lane_;
   };
   std::size_t id = 0;
   while (id < slots.size() && !is_it(id)) ++id;
   if (id == slots.size()) {
     const std::optional<Bytes> place = level == Level::sram ? std::optional(free_place(bytes)) : std::nullopt;
-    launch.buffers.push_back({std::string(name), level, shape, bytes, fill, place, stage, machine_.lane_});
+    launch.buffers.push_back({std::string(name), level, shape, bytes, special.fill, place, special.stage,
+                              machine_.lane_, special.warps, special.by_columns});
     Machine::Slot slot;
     slot.element = element;
     slot.sram_bytes_each = level == Level::sram ? size_of(element) : 0;
+    slot.warps = special.warps;
     slot.shape = shape;
     slot.content.id = static_cast<BufferId>(id);
     if (machine_.computes()) slot.values = Matrix(shape.rows, shape.cols);
@@ -186,23 +187,24 @@ void Block::close(BufferId id) {
 Buffer Block::sram(std::string_view name, TileShape shape) { return sram(name, shape, problem().element); }
 
 Buffer Block::sram(std::string_view name, TileShape shape, Element element) {
-  return {*this, open(name, Level::sram, shape, element, std::nullopt)};
+  return {*this, open(name, Level::sram, shape, element, {})};
 }
 
 Buffer Block::sram_stage(std::string_view name, TileShape shape, int stage) {
-  return {*this, open(name, Level::sram, shape, problem().element, std::nullopt, stage)};
+  return {*this, open(name, Level::sram, shape, problem().element, {.stage = stage})};
 }
 
-Buffer Block::registers(std::string_view name, TileShape shape) {
-  return {*this, open(name, Level::registers, shape, Element::fp32, std::nullopt)};
+Buffer Block::registers(std::string_view name, TileShape shape, WarpGrid warps) {
+  return {*this, open(name, Level::registers, shape, Element::fp32, {.warps = warps})};
 }
 
-Buffer Block::packed(std::string_view name, TileShape shape, bool in_sram) {
-  return {*this, open(name, in_sram ? Level::sram : Level::registers, shape, problem().element, std::nullopt)};
+Buffer Block::packed(std::string_view name, TileShape shape, bool in_sram, WarpGrid warps, bool by_columns) {
+  return {*this, open(name, in_sram ? Level::sram : Level::registers, shape, problem().element,
+                      {.warps = warps, .by_columns = by_columns})};
 }
 
-Buffer Block::accumulator(std::string_view name, TileShape shape, float fill) {
-  return {*this, open(name, Level::registers, shape, Element::fp32, fill)};
+Buffer Block::accumulator(std::string_view name, TileShape shape, float fill, WarpGrid warps) {
+  return {*this, open(name, Level::registers, shape, Element::fp32, {.fill = fill, .warps = warps})};
 }
 
 int Block::lane(std::string_view name) {
@@ -299,50 +301,64 @@ void Block::load(const Buffer& to, HbmSource from, Rows rows, Rows cols) {
   machine_.record(event);
 }
 
-void Block::store(HbmTarget to, const Buffer& from) {
+void Block::store(HbmTarget to, const Buffer& from) { move_out(Op::store, to, from, {{}, touched(from)}); }
+void Block::store(HbmTarget to, ThroughSram from) {
+  move_out(Op::store, to, from.buffer, passage(from.buffer, to.tensor->element()));
+}
+void Block::reduce(HbmTarget to, const Buffer& from) { move_out(Op::reduce, to, from, {{}, touched(from)}); }
+void Block::reduce(HbmTarget to, ThroughSram from) {
+  move_out(Op::reduce, to, from.buffer, passage(from.buffer, to.tensor->element()));
+}
+
+// Whole in, and out what is inside the tensor.
+Block::Passage Block::passage(const Buffer& buffer, Element element) {
+  const Slot& held = slot(buffer);
+  const Passage through{held.shape.bytes(size_of(element)),
+                        TileShape{held.content.rows.size(), held.content.cols.size()}.bytes(size_of(element))};
+  Launch& launch = machine_.launch();
+  if (through.in > machine_.sram_capacity())
+    throw SpecError(fmt::format(
+        "{}: {} ({} × {} numbers, {} bytes) leaves through SRAM, which has {} bytes for a block; use fewer --rows-q or "
+        "--rows-kv.",
+        launch.name, info(buffer).name, held.shape.rows, held.shape.cols, through.in.count(),
+        machine_.sram_capacity().count()));
+  launch.sram_peak = std::max(launch.sram_peak, through.in);
+  return through;
+}
+
+void Block::move_out(Op op, HbmTarget to, const Buffer& from, Passage through) {
   const BufferState& content = slot(from).content;
+  assert(op == Op::store || to.tensor->element() == Element::fp32);
   if (machine_.computes()) {
     const ConstMatrixView source = tile(from);
     const MatrixView target = to.tensor->values(to.head).view().block(content.rows, content.cols);
     for (int r = 0; r < source.rows(); ++r) {
-      std::copy_n(source.row(r).data(), source.cols(), target.row(r).data());
+      for (int c = 0; c < source.cols(); ++c)
+        target.at(r, c) = op == Op::reduce ? target.at(r, c) + source.at(r, c) : source.at(r, c);
       round_all(to.tensor->element(), target.row(r));
     }
   }
-  Event event{.op = Op::store,
+  Event event{.op = op,
               .tensor = to.tensor->id(),
               .rows = content.rows,
               .cols = content.cols,
               .hbm = to.tensor->bytes({content.rows.size(), content.cols.size()}),
-              .sram_read = touched(from)};
-  event.from[0] = from.id();
-  machine_.record(event);
-}
-
-void Block::reduce(HbmTarget to, const Buffer& from) {
-  const BufferState& content = slot(from).content;
-  assert(to.tensor->element() == Element::fp32);
-  if (machine_.computes()) {
-    const ConstMatrixView source = tile(from);
-    const MatrixView target = to.tensor->values(to.head).view().block(content.rows, content.cols);
-    for (int r = 0; r < source.rows(); ++r)
-      for (int c = 0; c < source.cols(); ++c) target.at(r, c) += source.at(r, c);
-  }
-  Event event{.op = Op::reduce,
-              .tensor = to.tensor->id(),
-              .rows = content.rows,
-              .cols = content.cols,
-              .hbm = to.tensor->bytes({content.rows.size(), content.cols.size()}),
-              .sram_read = touched(from)};
+              .sram_read = through.out,
+              .sram_written = through.in};
   event.from[0] = from.id();
   machine_.record(event);
 }
 
 // ---- Matrix products ----
 
+void Block::record_product(const Buffer& to, Bytes read, const Buffer& a, const Buffer& b, int depth) {
+  record(Op::matmul, to, {&a, &b}, {.sram_read = read, .flops = Flops(2) * slot(to).shape.count() * depth});
+}
+
+// Every warp reads its rows of A and its columns of B.
 void Block::record_product(const Buffer& to, const Buffer& a, const Buffer& b, int depth) {
-  record(Op::matmul, to, {&a, &b},
-         {.sram_read = whole(a) + whole(b), .flops = Flops(2) * slot(to).shape.count() * depth});
+  const WarpGrid& warps = slot(to).warps;
+  record_product(to, whole(a) * warps.across + whole(b) * warps.down, a, b, depth);
 }
 
 void Block::matmul(const Buffer& to, const Buffer& a, Transposed b, double scale) {
@@ -394,7 +410,12 @@ void Block::matmul_add(const Buffer& to, Transposed a, const Buffer& b, double s
     const Weights left = weights(a.buffer, scale);
     arithmetic::multiply_add_transposed(tile(to), left.packed.view(), tile(b), left.visible);
   }
-  record_product(to, a.buffer, b, info(a.buffer).shape.rows);
+  // A is shared out by its own rows, along which this product sums: of what a warp needs, it has kept that part.
+  const WarpGrid& warps = slot(to).warps;
+  const int made_by = a.kept ? slot(a.buffer).warps.down : 0;
+  const Bytes read_a = made_by > 0 ? Bytes(whole(a.buffer).count() * warps.across / made_by * (made_by - 1))
+                                   : whole(a.buffer) * warps.across;
+  record_product(to, read_a + whole(b) * warps.down, a.buffer, b, info(a.buffer).shape.rows);
 }
 
 void Block::convert(const Buffer& to, const Buffer& from, double factor) {
@@ -413,6 +434,13 @@ void Block::transpose(const Buffer& to, const Buffer& from) {
     for (int r = 0; r < tile(to).rows(); ++r)
       std::copy_n(tile(from).row(r).data(), tile(from).cols(), tile(to).row(r).data());
   record(Op::transpose, to, {&from}, {.sram_read = touched(from), .sram_written = touched(to)});
+}
+
+void Block::merge(const Buffer& sums) {
+  const int copies = slot(sums).warps.copies;
+  if (copies == 1) return;
+  const Passage through = passage(sums, slot(sums).element);
+  record(Op::merge, sums, {&sums}, {.sram_read = through.out * copies, .sram_written = through.in * copies});
 }
 
 // ---- Element by element ----
@@ -445,13 +473,21 @@ void Block::dropout(const Buffer& p, const Buffer& keep) {
 
 // ---- Online softmax ----
 
+Block::Passage Block::over_warps(const Buffer& tile) {
+  const std::int64_t warps = slot(tile).warps.across;
+  if (warps == 1) return {};
+  const Bytes written = Bytes(slot(tile).content.rows.size()) * size_of(Element::fp32) * warps;
+  return {written, written * warps};
+}
+
 void Block::running_max(const Buffer& m, const Buffer& scores) {
   if (machine_.computes()) {
     Slot& max = slot(m);
     max.before.assign(max.values.values().begin(), max.values.values().end());
     arithmetic::row_max(max.values.values(), tile(scores));
   }
-  record(Op::running_max, m, {&m, &scores}, {.sram_read = touched(scores)});
+  const Passage shared = over_warps(scores);
+  record(Op::running_max, m, {&m, &scores}, {.sram_read = touched(scores) + shared.out, .sram_written = shared.in});
 }
 
 void Block::rescale_factor(const Buffer& r, const Buffer& m) {
@@ -472,14 +508,16 @@ void Block::exp(const Buffer& p, const Buffer& scores, const Buffer& m) {
   const BufferState& content = slot(scores).content;
   hold(p, content.rows, content.cols);
   if (machine_.computes()) arithmetic::exp_minus(tile(p), tile(scores), slot(m).values.values());
-  record(Op::exp, p, {&scores, &m}, {.sram_read = touched(scores), .exponentials = info(p).shape.count()});
+  record(Op::exp, p, {&scores, &m},
+         {.sram_read = touched(scores) + of_rows(m, scores), .exponentials = info(p).shape.count()});
 }
 
 void Block::running_sum(const Buffer& l, const Buffer& p) {
   if (machine_.computes())
     for (int i = 0; i < tile(l).rows(); ++i)
       for (float value : tile(p).row(i)) tile(l).at(i, 0) += value;
-  record(Op::running_sum, l, {&p}, {});
+  const Passage shared = over_warps(p);
+  record(Op::running_sum, l, {&p}, {.sram_read = shared.out, .sram_written = shared.in});
 }
 
 void Block::running_sum(const Buffer& l, const Buffer& r, const Buffer& p) {
@@ -489,7 +527,8 @@ void Block::running_sum(const Buffer& l, const Buffer& r, const Buffer& p) {
       for (float value : tile(p).row(i)) sum += value;
       tile(l).at(i, 0) = tile(r).at(i, 0) * tile(l).at(i, 0) + sum;
     }
-  record(Op::running_sum, l, {&r, &p}, {});
+  const Passage shared = over_warps(p);
+  record(Op::running_sum, l, {&r, &p}, {.sram_read = shared.out, .sram_written = shared.in});
 }
 
 void Block::rescale(const Buffer& o, const Buffer& r) {
@@ -524,7 +563,8 @@ void Block::row_dot(const Buffer& D, const Buffer& a, const Buffer& b) {
       for (int c = 0; c < tile(a).cols(); ++c) sum += tile(a).at(i, c) * tile(b).at(i, c);
       tile(D).at(i, 0) += sum;
     }
-  record(Op::row_dot, D, {&D, &a, &b}, {.sram_read = touched(a) + touched(b)});
+  const Passage shared = over_warps(a);
+  record(Op::row_dot, D, {&D, &a, &b}, {.sram_read = touched(a) + touched(b) + shared.out, .sram_written = shared.in});
 }
 
 void Block::softmax_gradient(const Buffer& dS, const Buffer& P, const Buffer& dP, const Buffer& D) {
@@ -537,7 +577,7 @@ void Block::softmax_gradient(const Buffer& dS, const Buffer& P, const Buffer& dP
       const float row = tile(D).at(i, 0);
       for (int c = 0; c < tile(dS).cols(); ++c) to[c] = p[c] * (dp[c] - row);
     }
-  record(Op::softmax_gradient, dS, {&P, &dP, &D}, {.sram_read = touched(P) + touched(dP)});
+  record(Op::softmax_gradient, dS, {&P, &dP, &D}, {.sram_read = touched(P) + touched(dP) + of_rows(D, P)});
 }
 
 void Block::dropout_gradient(const Buffer& dP, const Buffer& keep) {

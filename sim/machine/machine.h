@@ -42,11 +42,21 @@ class Buffer {
   BufferId id_;
 };
 
-// Marks a matmul operand that is read as its transpose.
+// Marks a matmul operand that is read as its transpose. `kept`: the warps that made it have their own parts of it in
+// registers still, so that SRAM gives only the parts of others.
 struct Transposed {
   const Buffer& buffer;
+  bool kept = false;
 };
 inline Transposed transposed(const Buffer& buffer) { return {buffer}; }
+inline Transposed transposed_kept(const Buffer& buffer) { return {buffer, true}; }
+
+// Marks a tile in registers that leaves through SRAM, in the place of tiles that the block needs no longer: the sums of a
+// tensor core lie scattered over the lanes, and HBM wants whole rows.
+struct ThroughSram {
+  const Buffer& buffer;
+};
+inline ThroughSram through_sram(const Buffer& buffer) { return {buffer}; }
 
 class Machine {
  public:
@@ -114,6 +124,7 @@ class Machine {
     bool open = false;
     Element element = Element::fp32;
     int sram_bytes_each = 0;  // of one number; 0 in registers, which cost SRAM nothing
+    WarpGrid warps;
     TileShape shape;
     BufferState content;        // its `values` stay empty: they are here
     Matrix values;              // the whole tile; content.rows × content.cols of it is meaningful
@@ -160,24 +171,27 @@ class Block {
   void turn();     // waits until the products of the lane before are done; lanes that take turns go round
   void barrier();  // waits until every lane of the block is here
 
-  // Opens a buffer of `shape` numbers, of the problem's element type in SRAM and of fp32 in registers.
-  // Throws SpecError, naming the buffer and what is free, if SRAM cannot hold it.
+  // Opens a buffer of `shape` numbers, of the problem's element type in SRAM and of fp32 in registers, where `warps` share
+  // it. Throws SpecError, naming the buffer and what is free, if SRAM cannot hold it.
   Buffer sram(std::string_view name, TileShape shape);
   Buffer sram(std::string_view name, TileShape shape, Element element);
   Buffer sram_stage(std::string_view name, TileShape shape, int stage);  // one of several of that name
-  Buffer registers(std::string_view name, TileShape shape);
-  Buffer packed(std::string_view name, TileShape shape, bool in_sram);  // of the element type, wherever it is
+  Buffer registers(std::string_view name, TileShape shape, WarpGrid warps = {});
+  // Of the element type, wherever it is; made by `warps`. `by_columns`: it lies as its transpose.
+  Buffer packed(std::string_view name, TileShape shape, bool in_sram, WarpGrid warps = {}, bool by_columns = false);
   // Registers that keep a result from tile to tile. `start` sets every open accumulator, or one, to its `fill` for
   // rows i.
-  Buffer accumulator(std::string_view name, TileShape shape, float fill);
+  Buffer accumulator(std::string_view name, TileShape shape, float fill, WarpGrid warps = {});
   void start(Rows i);
   void start(const Buffer& accumulator, Rows i);
 
   // Moves rows × cols of a tensor; only what is inside the tensor is requested.
   void load(const Buffer& to, HbmSource from, Rows rows);
   void load(const Buffer& to, HbmSource from, Rows rows, Rows cols);
-  void store(HbmTarget to, const Buffer& from);   // the rows and columns that the buffer stands for
+  void store(HbmTarget to, const Buffer& from);  // the rows and columns that the buffer stands for
+  void store(HbmTarget to, ThroughSram from);
   void reduce(HbmTarget to, const Buffer& from);  // the same, added to what is in HBM
+  void reduce(HbmTarget to, ThroughSram from);
 
   // Matrix products. In all but the first, A is a tile of scores (P, dS) by query and key: a pair that may not see
   // each other adds nothing to the result, be it NaN.
@@ -187,6 +201,7 @@ class Block {
   void matmul_add(const Buffer& to, Transposed a, const Buffer& b, double scale = 1);     // to ← to + scale · Aᵀ B
   void convert(const Buffer& to, const Buffer& from, double factor = 1);  // to ← factor · from, in the element of `to`
   void transpose(const Buffer& to, const Buffer& from);                   // in SRAM; the values stay as they are
+  void merge(const Buffer& sums);  // warps that hold a sum each add up, through SRAM; if there is more than one
 
   // S ← −∞ (or dP ← 0) where the query may not see the key.
   void mask(const Buffer& scores, float hidden = -std::numeric_limits<float>::infinity());
@@ -212,8 +227,14 @@ class Block {
   friend class Buffer;
   using Slot = Machine::Slot;
 
-  BufferId open(std::string_view name, Level level, TileShape shape, Element element, std::optional<float> fill,
-                int stage = -1);
+  // What only some buffers have.
+  struct Special {
+    std::optional<float> fill = std::nullopt;
+    int stage = -1;
+    WarpGrid warps = {};
+    bool by_columns = false;
+  };
+  BufferId open(std::string_view name, Level level, TileShape shape, Element element, const Special& special);
   Bytes free_place(Bytes bytes);
   void close(BufferId id);
   Slot& slot(const Buffer& buffer) { return machine_.slots_[static_cast<std::size_t>(buffer.id())]; }
@@ -232,6 +253,16 @@ class Block {
     return TileShape{held.content.rows.size(), held.content.cols.size()}.bytes(held.sram_bytes_each);
   }
 
+  // What a tile costs SRAM on its way to (or from) HBM as numbers of `element`.
+  struct Passage {
+    Bytes in, out;
+  };
+  Passage passage(const Buffer& buffer, Element element);
+  // The row statistics of a tile whose rows lie with several warps: each writes its own and reads everyone's.
+  Passage over_warps(const Buffer& tile);
+  // A row statistic in SRAM, as all warps read it that share the rows of `tile`.
+  Bytes of_rows(const Buffer& statistic, const Buffer& tile) { return touched(statistic) * slot(tile).warps.across; }
+
   void hold(const Buffer& buffer, Rows rows, Rows cols);
   // A tile of scores as the tensor cores take it, packed to the element type, and the keys that each of its rows sees.
   struct Weights {
@@ -241,7 +272,9 @@ class Block {
   Weights weights(const Buffer& scores, double scale);
   // Fills in what every event has, counts it and appends it to the run.
   void record(Op op, const Buffer& to, std::initializer_list<const Buffer*> from, Event event);
+  void move_out(Op op, HbmTarget to, const Buffer& from, Passage through);
   void record_product(const Buffer& to, const Buffer& a, const Buffer& b, int depth);
+  void record_product(const Buffer& to, Bytes read, const Buffer& a, const Buffer& b, int depth);
 
   Machine& machine_;
 };

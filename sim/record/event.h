@@ -30,6 +30,7 @@ enum class Op : signed char {
   row_dot,           // D ← D + rowsum(dO ∘ O)
   softmax_gradient,  // dS ← P ∘ (dP − D)
   convert,           // a copy in the element type, in SRAM
+  merge,             // warps that hold a partial sum each add up, through SRAM
   // Warpgroups with roles.
   transpose,  // V ← Vᵀ in SRAM: 8-bit tensor cores take it one way only
   turn,       // waits until the products of the warpgroup before are done (ping-pong)
@@ -54,6 +55,7 @@ inline constexpr std::array op_names = std::to_array<std::string_view>({"start",
                                                                         "row_dot",
                                                                         "softmax_gradient",
                                                                         "convert",
+                                                                        "merge",
                                                                         "transpose",
                                                                         "turn",
                                                                         "barrier"});

@@ -54,6 +54,12 @@ Json to_json(const Launch& launch) {
     if (info.place) buffer["place"] = info.place->count();
     if (info.stage >= 0) buffer["stage"] = info.stage;
     if (info.lane != 0) buffer["lane"] = info.lane;
+    if (info.warps != WarpGrid{})
+      buffer["warps"] = {{"down", info.warps.down},
+                         {"across", info.warps.across},
+                         {"copies", info.warps.copies},
+                         {"each", info.warps.each}};
+    if (info.by_columns) buffer["by_columns"] = true;
     buffers.push_back(std::move(buffer));
   }
   Json json{{"name", launch.name},
@@ -193,6 +199,12 @@ Problem problem_from(const Reader& in) {
   return p;
 }
 
+WarpGrid warps_from(const Reader& in) {
+  constexpr int most = 1 << 15;  // four such numbers still multiply in 64 bits
+  return {in.small("down", 1, most), in.small("across", 1, most), in.small("copies", 1, most),
+          in.small("each", 1, most)};
+}
+
 Launch launch_from(const Reader& in) {
   Launch launch;
   launch.name = in.text("name");
@@ -212,6 +224,8 @@ Launch launch_from(const Reader& in) {
     if (item.has("place")) info.place = Bytes(item.integer("place", 0, INT64_MAX / 2));
     info.stage = static_cast<int>(item.integer_or("stage", -1, 0, 1 << 10));
     info.lane = static_cast<int>(item.integer_or("lane", 0, 0, 1 << 16));
+    if (item.has("warps")) info.warps = warps_from(item.object("warps"));
+    info.by_columns = item.has("by_columns") && item.flag("by_columns");
     launch.buffers.push_back(std::move(info));
   }
   return launch;

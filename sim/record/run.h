@@ -11,6 +11,7 @@
 #include "sim/config/pass.h"
 #include "sim/config/problem.h"
 #include "sim/config/tiling.h"
+#include "sim/config/warps.h"
 #include "sim/record/accesses.h"
 #include "sim/record/counts.h"
 #include "sim/record/event.h"
@@ -36,8 +37,10 @@ struct BufferInfo {
   std::optional<float> fill = std::nullopt;  // of an accumulator: what it holds after `start`; −∞ for m
   // In SRAM: where it begins. Buffers of one block may stand in the same place in turn.
   std::optional<Bytes> place = std::nullopt;
-  int stage = -1;  // of a buffer that stands several times: which one
-  int lane = 0;    // who opened it: several lanes may have one of a name
+  int stage = -1;           // of a buffer that stands several times: which one
+  int lane = 0;             // who opened it: several lanes may have one of a name
+  WarpGrid warps = {};      // in registers: how the warps share it
+  bool by_columns = false;  // its columns lie in one piece each, not its rows
 
   friend bool operator==(const BufferInfo&, const BufferInfo&) = default;
 };

@@ -83,6 +83,7 @@ std::string what(const Run& run, const Event& event, const std::string& tile) {
     case Op::convert:
       return fmt::format("{} {}", buffer_name(run, event.launch, event.from[0]),
                          level_name(run, event, event.to) == "SRAM" ? "to SRAM" : "packed for the tensor cores");
+    case Op::merge: return fmt::format("{} of all warps", buffer_name(run, event.launch, event.to));
     case Op::transpose: return "Vᵀ";
     case Op::turn: return "wait for a turn";
     case Op::barrier: return "wait for the block";
@@ -125,6 +126,8 @@ std::string why(const Run& run, std::int64_t k, const std::string& tile) {
     case Op::row_dot: return "A row's whole share in the gradient of softmax, as one number.";
     case Op::softmax_gradient: return "The gradient of softmax: what a weight would change, less what its row would.";
     case Op::convert: return "Packed to the element type, and in SRAM, where a product can read it transposed.";
+    case Op::merge:
+      return "Each warp has summed over its own keys: the sums meet in SRAM, where the block adds them up.";
     case Op::transpose: return "Tensor cores of 8 bits take V one way only: its tile is turned in SRAM.";
     case Op::turn: return "The products of the other warpgroups come first; their softmax then runs under these.";
     case Op::barrier: return "Every warpgroup of the block must be here before the next tile.";
