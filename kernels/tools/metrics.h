@@ -30,6 +30,9 @@ inline constexpr std::array counted_metrics{
     std::string_view("sm__sass_data_bytes_mem_shared_op_ldsm.sum"),
     std::string_view("sm__sass_data_bytes_mem_shared_op_ldgsts.sum"),
     std::string_view("sm__sass_data_bytes_mem_shared_op_st.sum"),
+    std::string_view("sm__sass_data_bytes_mem_shared_op_stsm.sum"),
+    std::string_view("sm__sass_data_bytes_mem_shared_op_gmma.sum"),  //   for wgmma, which reads its operands there
+    std::string_view("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_gmma.sum"),
     std::string_view("sm__ops_path_tensor_op_hmma_src_bf16_dst_fp32.sum"),  // matmul flops by mma.sync
     std::string_view("sm__ops_path_tensor_op_hmma_src_fp16_dst_fp32.sum"),
     std::string_view("sm__ops_path_tensor_op_hgmma_src_bf16_dst_fp32.sum"),  //   by wgmma
