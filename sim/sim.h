@@ -23,6 +23,7 @@
 #include "sim/analysis/perfetto.h"
 #include "sim/analysis/replay.h"
 #include "sim/analysis/roofline.h"
+#include "sim/analysis/sectors.h"
 #include "sim/analysis/sram.h"
 #include "sim/analysis/timeline.h"
 #include "sim/config/check.h"

@@ -6,12 +6,16 @@ namespace fa {
 // FlashAttention, Algorithm 4. One block per head of K and V: each tile of them meets every tile of Q, so dQ goes to HBM
 // and comes back with every pass, as O does in the forward, and the first pass finds dQ = 0 and loads nothing.
 // Algorithm 4 reads O in every pass to compute D; the released kernel does so in the first pass and keeps D.
+// With LSE from the forward, P needs no m and l; and as there, dQ then travels in a place of its own, and the last pass
+// over a tile writes the result.
 void flash1_backward(Machine& machine, const BackwardInputs& in, const Tiling& t, Gradients& out) {
   const Problem& p = in.problem;
   const Element travels = t.fp32_temporaries ? Element::fp32 : p.element;
   HbmTensor kept_D;
   if (!t.o_every_pass) kept_D = machine.hbm(Tensor::D, p.heads_total(), p.n_q, 1, Element::fp32);
-  out.dQ = machine.hbm(Tensor::dQ, p.heads_total(), p.n_q, p.d, travels);
+  HbmTensor dQ_acc;
+  if (t.leaves_result) dQ_acc = machine.hbm(Tensor::dQ_acc, p.heads_total(), p.n_q, t.width(p.d), travels);
+  out.dQ = machine.hbm(Tensor::dQ, p.heads_total(), p.n_q, p.d, t.leaves_result ? p.element : travels);
   out.dK = machine.hbm(Tensor::dK, p.kv_heads_total(), p.n_kv, p.d, p.element);
   out.dV = machine.hbm(Tensor::dV, p.kv_heads_total(), p.n_kv, p.d, p.element);
 
@@ -19,10 +23,11 @@ void flash1_backward(Machine& machine, const BackwardInputs& in, const Tiling& t
     Buffer K = block.sram("K", t.kv_tile(p.d)), V = block.sram("V", t.kv_tile(p.d));
     Buffer Q = block.sram("Q", t.q_tile(p.d)), dO = block.sram("dO", t.q_tile(p.d));
     Buffer O = block.registers("O", t.q_tile(p.d)), dQ = block.accumulator("dQ", t.q_tile(p.d), 0.0f);
-    Buffer m = block.registers("m", {t.rows_q, 1}), l = block.registers("l", {t.rows_q, 1});
+    Buffer m = block.registers(t.leaves_result ? "LSE" : "m", {t.rows_q, 1}), l = block.registers("l", {t.rows_q, 1});
     Buffer D = block.accumulator("D", {t.rows_q, 1}, 0.0f);
     Recomputation tile(block, t);
 
+    block.divide(1, t.flash1_backward_warps().S.warps());  // group of heads
     for (Rows j : cut(p.n_kv, t.rows_kv)) {
       const bool first = j.begin == 0;
       block.load(K, in.k(group), j);
@@ -33,15 +38,16 @@ void flash1_backward(Machine& machine, const BackwardInputs& in, const Tiling& t
         for (Rows i : cut(p.n_q, t.rows_q)) {
           const bool sees = p.visible_keys(i) > j.begin;
           if (!sees && !first) continue;  // causal: no row of Q_i may see these keys
+          const HbmTarget travelling = t.leaves_result ? HbmTarget{&dQ_acc, h} : out.d_q(h);
           if (first)
             block.start(dQ, i);
           else
-            block.load(dQ, out.d_q(h), i);
-          if (sees) {
+            block.load(dQ, travelling, i);
+          if (sees || t.leaves_result) {
             block.load(Q, in.q(h), i);
             block.load(dO, in.d_o(h), i);
-            block.load(m, {&in.forward.m, h}, i);
-            block.load(l, {&in.forward.l, h}, i);
+            block.load(m, t.leaves_result ? in.lse(h) : HbmSource{&in.forward.m, h}, i);
+            if (!t.leaves_result) block.load(l, {&in.forward.l, h}, i);
             if (first || t.o_every_pass) {
               block.load(O, in.o(h), i);
               block.start(D, i);
@@ -51,11 +57,12 @@ void flash1_backward(Machine& machine, const BackwardInputs& in, const Tiling& t
               block.load(D, {&kept_D, h}, i);
             }
             tile.recompute(Q, K, m);
-            block.normalise(tile.P, l);  // P = exp(S − m) / l
+            if (!t.leaves_result) block.normalise(tile.P, l);  // P = exp(S − m) / l
             tile.gradients(Q, V, dO, D);
             block.matmul_add(dQ, tile.dS_smem, K, p.scale());  // dQ ← dQ + scale · dS K
           }
-          block.store(out.d_q(h), dQ);
+          const bool last = p.visible_keys(i) <= j.end;  // no pass after this one sees the tile
+          block.store(last ? out.d_q(h) : travelling, dQ);
         }
       }
       block.store(out.d_k(group), tile.dK);

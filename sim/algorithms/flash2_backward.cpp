@@ -1,11 +1,45 @@
+#include <limits>
+
 #include "sim/algorithms/program.h"
 #include "sim/algorithms/recomputation.h"
 
 namespace fa {
 namespace {
 
+// What the kernels around the main one prepare, besides the gradients. If LSE is copied, it and D have whole tiles of rows,
+// so that the main kernel need not ask which rows there are; and dQ is summed in pieces of 8 rows.
+struct Workspace {
+  Workspace(Machine& machine, const Tiling& t) {
+    const Problem& p = machine.problem();
+    const auto whole = [&](int rows) { return t.copies_lse ? static_cast<int>(ceil_div(p.n_q, rows)) * rows : p.n_q; };
+    D = machine.hbm(Tensor::D, p.heads_total(), whole(t.rows_q), 1, Element::fp32);
+    dQ_acc = machine.hbm(Tensor::dQ_acc, p.heads_total(), whole(8), t.width(p.d), Element::fp32);
+    if (t.copies_lse) LSE2 = machine.hbm(Tensor::LSE2, p.heads_total(), whole(t.rows_q), 1, Element::fp32);
+  }
+  HbmSource lse(const BackwardInputs& in, Head h) const { return LSE2 ? HbmSource{&LSE2, h} : in.lse(h); }
+  // Rows i with those past the end that stand there with them.
+  Rows with_rest(Rows i, const Tiling& t) const { return {i.begin, std::min(i.begin + t.rows_q, D.rows())}; }
+
+  HbmTensor D, dQ_acc, LSE2;
+};
+
+// Copies LSE. Rows past the end get LSE = ∞, so that their P is 0.
+void copy_lse(Block& block, const BackwardInputs& in, const Tiling& t, Workspace& space, Head h, Rows i) {
+  Buffer LSE = block.registers("LSE", {t.rows_q, 1});
+  Buffer rest = block.accumulator("rest", {t.rows_q, 1}, std::numeric_limits<float>::infinity());
+  Buffer no_dQ = block.accumulator("dQ_acc", t.q_tile(in.problem.d), 0.0f);
+  block.load(LSE, in.lse(h), i);
+  block.store({&space.LSE2, h}, LSE);
+  if (i.end < in.problem.n_q) return;
+  block.start(rest, {i.end, space.D.rows()});
+  block.store({&space.LSE2, h}, rest);
+  block.store({&space.D, h}, rest);
+  block.start(no_dQ, {i.end, space.dQ_acc.rows()});
+  block.store({&space.dQ_acc, h}, no_dQ);
+}
+
 // D = rowsum(dO ∘ O), and the zeros that dQ is summed on.
-void pre_kernel(Machine& machine, const BackwardInputs& in, const Tiling& t, HbmTensor& D, HbmTensor& dQ_acc) {
+void pre_kernel(Machine& machine, const BackwardInputs& in, const Tiling& t, Workspace& space) {
   const Problem& p = in.problem;
   machine.grid("D = rowsum(dO ∘ O)", p.heads_total(), cut(p.n_q, t.rows_q), [&](Block& block, Head h, Rows i) {
     Buffer dO = block.registers("dO", t.q_tile(p.d)), O = block.registers("O", t.q_tile(p.d));
@@ -14,8 +48,9 @@ void pre_kernel(Machine& machine, const BackwardInputs& in, const Tiling& t, Hbm
     block.load(dO, in.d_o(h), i);
     block.load(O, in.o(h), i);
     block.row_dot(sum, dO, O);
-    block.store({&D, h}, sum);
-    block.store({&dQ_acc, h}, zero);
+    block.store({&space.D, h}, sum);
+    block.store({&space.dQ_acc, h}, zero);
+    if (t.copies_lse) copy_lse(block, in, t, space, h, i);
   });
 }
 
@@ -36,13 +71,12 @@ void post_kernel(Machine& machine, const Tiling& t, HbmTensor& dQ_acc, Gradients
 // flash3 does the same with its own tiles. If the forward has kept P, it is read instead of computed again.
 void flash2_backward(Machine& machine, const BackwardInputs& in, const Tiling& t, Gradients& out) {
   const Problem& p = in.problem;
-  HbmTensor D = machine.hbm(Tensor::D, p.heads_total(), p.n_q, 1, Element::fp32);
-  HbmTensor dQ_acc = machine.hbm(Tensor::dQ_acc, p.heads_total(), p.n_q, p.d, Element::fp32);
+  Workspace space(machine, t);
   out.dQ = machine.hbm(Tensor::dQ, p.heads_total(), p.n_q, p.d, p.element);
   out.dK = machine.hbm(Tensor::dK, p.kv_heads_total(), p.n_kv, p.d, p.element);
   out.dV = machine.hbm(Tensor::dV, p.kv_heads_total(), p.n_kv, p.d, p.element);
 
-  pre_kernel(machine, in, t, D, dQ_acc);
+  pre_kernel(machine, in, t, space);
   machine.grid("dK, dV, dQ_acc", p.groups(), cut(p.n_kv, t.rows_kv), [&](Block& block, Head group, Rows j) {
     Buffer K = block.sram("K", t.kv_tile(p.d)), V = block.sram("V", t.kv_tile(p.d));
     Buffer Q = block.sram("Q", t.q_tile(p.d)), dO = block.sram("dO", t.q_tile(p.d));
@@ -50,6 +84,7 @@ void flash2_backward(Machine& machine, const BackwardInputs& in, const Tiling& t
     Buffer dQ = block.registers("dQ", t.q_tile(p.d));
     Recomputation tile(block, t);
 
+    block.divide(1, t.flash2_backward_warps(t.width(p.d)).S.warps());  // group of heads
     block.load(K, in.k(group), j);
     block.load(V, in.v(group), j);
     tile.start(j);
@@ -58,21 +93,21 @@ void flash2_backward(Machine& machine, const BackwardInputs& in, const Tiling& t
       for (Rows i : seeing(p, j, t.rows_q)) {
         block.load(Q, in.q(h), i);
         block.load(dO, in.d_o(h), i);
-        block.load(LSE, in.lse(h), i);
-        block.load(row_D, {&D, h}, i);
+        block.load(LSE, space.lse(in, h), space.with_rest(i, t));
+        block.load(row_D, {&space.D, h}, space.with_rest(i, t));
         if (in.forward.P)
           block.load(tile.P, {&in.forward.P, h}, i, j);
         else
           tile.recompute(Q, K, LSE);
         tile.gradients(Q, V, dO, row_D);
         block.matmul(dQ, tile.dS_smem, K, p.scale());
-        block.reduce({&dQ_acc, h}, dQ);  // dQ ← dQ + scale · dS K
+        block.reduce({&space.dQ_acc, h}, dQ);  // dQ ← dQ + scale · dS K
       }
     }
     block.store(out.d_k(group), tile.dK);
     block.store(out.d_v(group), tile.dV);
   });
-  post_kernel(machine, t, dQ_acc, out);
+  post_kernel(machine, t, space.dQ_acc, out);
 }
 
 }  // namespace fa

@@ -11,11 +11,6 @@ namespace {
 // P in 8 bits fills the range of e4m3, [0, 448], better as 256 · P (FA-3's released kernel).
 constexpr double p_scale(Element element) { return element == Element::e4m3 ? 256.0 : 1.0; }
 
-// Part `index` of rows i, cut into parts of `each`; the last may have fewer, or none.
-Rows part(Rows i, int index, int each) {
-  return {std::min(i.begin + index * each, i.end), std::min(i.begin + (index + 1) * each, i.end)};
-}
-
 // A ring of SRAM buffers: tile s goes to buffer s mod stages.
 class Stages {
  public:

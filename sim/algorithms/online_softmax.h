@@ -13,8 +13,9 @@
 namespace fa {
 
 struct OnlineSoftmax {
-  OnlineSoftmax(Block& the_block, const Tiling& t)
+  OnlineSoftmax(Block& the_block, const Tiling& t, RowStatistics row_work = {})
       : block(the_block),
+        work(row_work),
         S(block.registers("S", t.score_tile())),
         P(block.registers("P", t.score_tile())),
         m(block.accumulator("m", {t.rows_q, 1}, -std::numeric_limits<float>::infinity())),
@@ -24,13 +25,17 @@ struct OnlineSoftmax {
 
   // Rows i, which have seen no key: m = −∞, l = 0, O = 0.
   void start(Rows i) { block.start(i); }
+  // The same in a block that has several of these.
+  void start_apart(Rows i) {
+    for (const Buffer* kept : {&m, &l, &O}) block.start(*kept, i);
+  }
 
   // One tile of keys and values joins what was seen.
   void attend(const Buffer& Q, const Buffer& K, const Buffer& V) {
     block.matmul(S, Q, transposed(K), block.problem().scale());  // S = scale · Q Kᵀ
     block.mask(S);                                               // −∞ for keys that a query may not see
     block.running_max(m, S);                                     // m ← max(m, rowmax S)
-    block.rescale_factor(r, m);                                  // r = exp(m_old − m)
+    block.rescale_factor(r, m, work.factor);                     // r = exp(m_old − m)
     block.exp(P, S, m);                                          // P = exp(S − m)
     block.running_sum(l, r, P);                                  // l ← r · l + rowsum P
     block.rescale(O, r);                                         // O ← r · O
@@ -38,22 +43,28 @@ struct OnlineSoftmax {
   }
 
   const Buffer& normalised() {
-    block.normalise(O, l);  // O ← O / l
+    block.normalise(O, l, work.reciprocal);  // O ← O / l
     return O;
   }
 
   const Buffer& log_sum_exp() {
-    block.log_sum_exp(r, m, l);  // m + ln l; r is free by now
+    block.log_sum_exp(r, m, l, work.logarithm);  // m + ln l; r is free by now
     return r;
   }
 
   Block& block;
+  RowStatistics work;
   Buffer S, P, m, l, r, O;
 };
 
 // The tiles of keys that at least one query of rows i may see.
 inline Tiles visible(const Problem& problem, Rows i, int rows_kv) {
   return cut(problem.n_kv, rows_kv).first(static_cast<int>(ceil_div(problem.visible_keys(i), rows_kv)));
+}
+
+// Part `index` of rows i, cut into parts of `each`; the last may have fewer, or none.
+inline Rows part(Rows i, int index, int each) {
+  return {std::min(i.begin + index * each, i.end), std::min(i.begin + (index + 1) * each, i.end)};
 }
 
 }  // namespace fa

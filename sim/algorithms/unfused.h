@@ -22,8 +22,12 @@ HbmTensor weighted_rows(Machine& machine, std::string name, Tensor id, const Hbm
 HbmTensor weighted_columns(Machine& machine, std::string name, Tensor id, const HbmTensor& pairs, const HbmTensor& B,
                            const Tiling& t, double scale);
 
-// P = softmax(S), and dS = P ∘ (dP − rowsum(P ∘ dP)). With `causal`, the kernel hides what a query may not see.
-HbmTensor softmax(Machine& machine, const HbmTensor& S, const Tiling& t, bool causal);
+// P = softmax(S), and dS = P ∘ (dP − rowsum(P ∘ dP)). With `causal`, the kernel hides what a query may not see. It leaves
+// LSE too, if asked.
+HbmTensor softmax(Machine& machine, const HbmTensor& S, const Tiling& t, bool causal, HbmTensor* LSE = nullptr);
 HbmTensor softmax_gradient(Machine& machine, const HbmTensor& P, const HbmTensor& dP, const Tiling& t);
+
+// P again = exp(scale · Q Kᵀ − LSE), 0 where a query may not see a key.
+HbmTensor probabilities(Machine& machine, const BackwardInputs& in, const Tiling& t);
 
 }  // namespace fa::unfused

@@ -41,6 +41,23 @@ Counts naive_head(const Problem& p, const Tiling& t, const Hardware& hardware) {
   return c;
 }
 
+// What it leaves besides, if its backward makes P again; and what that then takes.
+Counts naive_lse_head(const Problem& p, const Tiling& t) {
+  Counts c;
+  if (t.rebuilds_p) c[Tensor::LSE].written = Sizes(p, t).stats;
+  return c;
+}
+Counts naive_rebuilding_head(const Problem& p, const Tiling& t) {
+  const Sizes n(p, t);
+  Counts c;
+  if (!t.rebuilds_p) return c;
+  c[Tensor::K].read = n.kv * n.t_r;
+  c[Tensor::Q].read = n.q * n.t_c;
+  c[Tensor::LSE].read = n.stats * n.t_c;
+  c[Tensor::P].written = n.s;
+  return c;
+}
+
 // The same, and a round trip of S or P for every pass, and dropout's mask of one byte each.
 Counts eager_head(const Problem& p, const Tiling& t, const Hardware& hardware, int score_passes) {
   const Sizes n(p, t);
@@ -54,24 +71,31 @@ Counts eager_head(const Problem& p, const Tiling& t, const Hardware& hardware, i
 }
 
 // K, V once; Q, O, m, l for every pair of tiles that meet. A Q tile sees ⌈visible / Bc⌉ of them, and its first pass
-// reads nothing back; a Q tile that sees none still writes its zeros.
+// reads nothing back; a Q tile that sees none still writes its zeros. If the last pass leaves the result, one pass less
+// writes what travels.
 Counts flash1_head(const Problem& p, const Tiling& t) {
   const Sizes n(p, t);
   const int travels = t.fp32_temporaries ? 4 : size_of(p.element);
+  const int travelling_d = t.leaves_result ? t.width(p.d) : p.d;
+  const Tensor O = t.leaves_result ? Tensor::O_acc : Tensor::O;
   Counts c;
   c[Tensor::K].read = n.kv;
   c[Tensor::V].read = n.kv;
   for (Rows i : cut(p.n_q, t.rows_q)) {
     const std::int64_t meets = ceil_div(p.visible_keys(i), t.rows_kv);
-    const std::int64_t stores = std::max<std::int64_t>(1, meets);
-    const Bytes tile = Bytes(i.size()) * p.d;
-    c[Tensor::Q].read += tile * size_of(p.element) * meets;
-    c[Tensor::O].written += tile * travels * stores;
-    c[Tensor::O].read += tile * travels * (stores - 1);
+    const std::int64_t passes = std::max<std::int64_t>(1, meets), stores = t.leaves_result ? passes - 1 : passes;
+    const Bytes tile = Bytes(i.size()) * p.d, travelling = Bytes(i.size()) * travelling_d * travels;
+    c[Tensor::Q].read += tile * size_of(p.element) * (t.leaves_result ? passes : meets);
+    c[O].written += travelling * stores;
+    c[O].read += travelling * (passes - 1);
     for (Tensor stat : {Tensor::m, Tensor::l}) {
       c[stat].written += Bytes(i.size()) * stat_bytes * stores;
-      c[stat].read += Bytes(i.size()) * stat_bytes * (stores - 1);
+      c[stat].read += Bytes(i.size()) * stat_bytes * (passes - 1);
     }
+  }
+  if (t.leaves_result) {
+    c[Tensor::O].written = n.q;
+    c[Tensor::LSE].written = n.stats;
   }
   return c;
 }
@@ -148,45 +172,60 @@ Counts eager_backward_head(const Problem& p, const Tiling& t, const Hardware& ha
   return c;
 }
 
-// Q, dO, m and l for every pair of tiles that meet, dQ there and back between them; D out once and back in later passes,
-// or O in each of them.
+// Q, dO, m and l (or LSE) for every pair of tiles that meet, dQ there and back between them; D out once and back in later
+// passes, or O in each of them.
 Counts flash1_backward_head(const Problem& p, const Tiling& t) {
   const int travels = t.fp32_temporaries ? 4 : size_of(p.element);
   Counts c;
   for (Rows i : cut(p.n_q, t.rows_q)) {
     const std::int64_t meets = ceil_div(p.visible_keys(i), t.rows_kv);
-    const std::int64_t stores = std::max<std::int64_t>(1, meets), again = stores - 1;
+    const std::int64_t passes = std::max<std::int64_t>(1, meets), again = passes - 1;
+    const std::int64_t works = t.leaves_result ? passes : meets;
     const Bytes tile = Bytes(i.size()) * p.d, stat = Bytes(i.size()) * stat_bytes;
-    for (Tensor operand : {Tensor::Q, Tensor::dO}) c[operand].read += tile * size_of(p.element) * meets;
-    for (Tensor statistic : {Tensor::m, Tensor::l}) c[statistic].read += stat * meets;
-    c[Tensor::dQ].read += tile * travels * again;
-    c[Tensor::dQ].written += tile * travels * stores;
-    c[Tensor::O].read += tile * travels * (t.o_every_pass ? meets : meets - again);
+    for (Tensor operand : {Tensor::Q, Tensor::dO}) c[operand].read += tile * size_of(p.element) * works;
+    if (t.leaves_result) {
+      const Bytes travelling = Bytes(i.size()) * t.width(p.d) * travels;
+      c[Tensor::LSE].read += stat * works;
+      c[Tensor::dQ_acc].read += travelling * again;
+      c[Tensor::dQ_acc].written += travelling * again;
+      c[Tensor::dQ].written += tile * size_of(p.element);
+    } else {
+      for (Tensor statistic : {Tensor::m, Tensor::l}) c[statistic].read += stat * works;
+      c[Tensor::dQ].read += tile * travels * again;
+      c[Tensor::dQ].written += tile * travels * passes;
+    }
+    const int o_bytes = t.leaves_result ? size_of(p.element) : travels;
+    c[Tensor::O].read += tile * o_bytes * (t.o_every_pass ? works : works - again);
     if (t.o_every_pass) continue;
-    c[Tensor::D].written += stat * (meets - again);
+    c[Tensor::D].written += stat * (works - again);
     c[Tensor::D].read += stat * again;
   }
   return c;
 }
 
-// Before: dO, O to D, and zeros for dQ. Q, dO, LSE and D for every pair of tiles that meet, each of which adds to dQ.
-// After: dQ out of its sum.
+// Before: dO, O to D, and zeros for dQ; a copy of LSE, if one is made. Q, dO, LSE and D for every pair of tiles that meet,
+// each of which adds to dQ. After: dQ out of its sum.
 Counts flash2_backward_head(const Problem& p, const Tiling& t) {
   const Sizes n(p, t);
-  const Bytes sum = Bytes(p.n_q) * p.d * stat_bytes;
+  const Bytes row = Bytes(t.width(p.d)) * stat_bytes;
+  const Tensor lse = t.copies_lse ? Tensor::LSE2 : Tensor::LSE;
   Counts c;
   c[Tensor::O].read = n.q;
   c[Tensor::dO].read = n.q;
-  c[Tensor::D].written = n.stats;
-  c[Tensor::dQ_acc].written = sum;
+  c[Tensor::D].written = t.copies_lse ? Bytes(n.t_r * t.rows_q) * stat_bytes : n.stats;
+  c[Tensor::dQ_acc].written = row * (t.copies_lse ? ceil_div(p.n_q, 8) * 8 : p.n_q);
+  if (t.copies_lse) {
+    c[Tensor::LSE].read = n.stats;
+    c[Tensor::LSE2].written = c[Tensor::D].written;
+  }
   for (Rows i : cut(p.n_q, t.rows_q)) {
     const std::int64_t meets = ceil_div(p.visible_keys(i), t.rows_kv);
-    const Bytes tile = Bytes(i.size()) * p.d, stat = Bytes(i.size()) * stat_bytes;
+    const Bytes tile = Bytes(i.size()) * p.d, stat = Bytes(t.copies_lse ? t.rows_q : i.size()) * stat_bytes;
     for (Tensor operand : {Tensor::Q, Tensor::dO}) c[operand].read += tile * size_of(p.element) * meets;
-    for (Tensor statistic : {Tensor::LSE, Tensor::D}) c[statistic].read += stat * meets;
-    c[Tensor::dQ_acc].reduced += tile * stat_bytes * meets;
+    for (Tensor statistic : {lse, Tensor::D}) c[statistic].read += stat * meets;
+    c[Tensor::dQ_acc].reduced += row * i.size() * meets;
   }
-  c[Tensor::dQ_acc].read = sum;
+  c[Tensor::dQ_acc].read = row * p.n_q;
   c[Tensor::dQ].written = n.q;
   return c;
 }
@@ -219,7 +258,7 @@ std::optional<Counts> backward_form(std::string_view program, const Problem& p, 
                                     const Hardware& hardware) {
   const auto unfused = [&](const Counts& head) { return of_all_heads(p, head, {}); };
   const auto fused = [&](const Counts& head) { return of_all_heads(p, head, {Tensor::K, Tensor::V}); };
-  if (program == "naive") return unfused(naive_backward_head(p, t, hardware));
+  if (program == "naive") return unfused(naive_backward_head(p, t, hardware) + naive_rebuilding_head(p, t));
   if (program == "eager") return unfused(eager_backward_head(p, t, hardware, 1));  // scale; a mask has no gradient
   if (program == "eager_alpha") return unfused(eager_backward_head(p, t, hardware, 0));
   if (program == "flash1") return fused(flash1_backward_head(p, t));
@@ -234,7 +273,7 @@ std::optional<Counts> closed_form(std::string_view program, const Problem& p, co
                                   Pass pass) {
   if (pass == Pass::backward) return backward_form(program, p, t, hardware);
   const std::int64_t heads = p.heads_total();
-  if (program == "naive") return times(naive_head(p, t, hardware), heads);
+  if (program == "naive") return times(naive_head(p, t, hardware) + naive_lse_head(p, t), heads);
   if (program == "eager") return times(eager_head(p, t, hardware, 2), heads);        // scale, mask
   if (program == "eager_alpha") return times(eager_head(p, t, hardware, 1), heads);  // mask
   if (program == "flash1") return times(flash1_head(p, t), heads);

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <initializer_list>
 
+#include "sim/analysis/sectors.h"
+
 namespace fa {
 namespace {
 
@@ -44,7 +46,8 @@ std::optional<double> matmul_flops(const Measurement& m) {
   return flops == 0.0 ? std::nullopt : flops;
 }
 
-// Instructions of warps, 32 numbers each. The unit also does reciprocals and logarithms, a few for each row.
+// Instructions of the unit that does them, by 32 lanes. It does reciprocals, logarithms and integer divisions too, and the
+// program counts those with them.
 std::optional<double> exponentials(const Measurement& m) {
   const auto warps = m.counter("sm__inst_executed_pipe_xu.sum");
   if (!warps) return std::nullopt;
@@ -65,17 +68,16 @@ std::vector<Comparison> compare_measured(const Measurement& m, const Run& run, c
     result.push_back(c);
   };
   const Counts counts = run.counts();
-  compare("requested_read_bytes", false, number(counts.read()), m.counter("l1tex__m_xbar2l1tex_read_bytes.sum"));
-  compare("requested_write_bytes", false, number(counts.written()), writes(m));
-  compare("requested_reduce_bytes", false, number(counts.reduced()), reductions(m));
+  const Sectors moved = sectors(run);
+  compare("requested_read_bytes", false, number(moved.read), m.counter("l1tex__m_xbar2l1tex_read_bytes.sum"));
+  compare("requested_write_bytes", false, number(moved.written), writes(m));
+  compare("requested_reduce_bytes", false, number(moved.reduced), reductions(m));
   if (dram) {
     compare("dram_read_bytes", true, number(dram->read), m.counter("dram__bytes_read.sum"));
     compare("dram_write_bytes", true, number(dram->written), dram_writes(m));
   }
-  // A kernel compiled for a larger d multiplies zeros: every product has d as its depth or its width.
-  const double padding = m.kernel_d > 0 ? static_cast<double>(m.kernel_d) / run.problem.d : 1;
-  compare("matmul_flops", false, padding * static_cast<double>(counts.flops.count()), matmul_flops(m));
-  compare("exponentials", false, static_cast<double>(counts.exponentials), exponentials(m));
+  compare("matmul_flops", false, static_cast<double>(counts.flops.count()), matmul_flops(m));
+  compare("exponentials", false, static_cast<double>(counts.special), exponentials(m));
   if (time) compare("cycles", true, time->cycles(), m.counter("sm__cycles_elapsed.max"));
   return result;
 }

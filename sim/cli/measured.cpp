@@ -30,10 +30,7 @@ MeasuredRows compared(const Measurement& m, const Hardware& hardware) {
   const Program& program = program_named(m.program);
   const auto pass = pass_named(m.pass);
   if (!pass) throw InputError(fmt::format("pass {} is not known", m.pass));
-  Tiling tiling = default_tiling(program, m.problem, hardware, *pass);
-  tiling.rows_q = m.tiling.rows_q;
-  tiling.rows_kv = m.tiling.rows_kv;
-  tiling.fp32_temporaries = m.tiling.fp32_temporaries;
+  const Tiling tiling = tiling_of(m, program, *pass, hardware);
   const Run run = fa::run(program, m.problem, tiling, hardware, {.detail = Detail::kinds, .pass = *pass});
   const auto dram = dram_traffic(run);
   const RunTime time = model_time(run);

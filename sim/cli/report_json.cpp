@@ -25,7 +25,14 @@ Json tiling_json(const Tiling& t) {
           {"producer", t.producer},
           {"ping_pong", t.ping_pong},
           {"overlap", t.overlap},
-          {"p_in_sram", t.p_in_sram}};
+          {"p_in_sram", t.p_in_sram},
+          {"kernel_d", t.kernel_d},
+          {"groups", t.groups},
+          {"depth", t.depth},
+          {"row_by_row", t.row_by_row},
+          {"rebuilds_p", t.rebuilds_p},
+          {"leaves_result", t.leaves_result},
+          {"copies_lse", t.copies_lse}};
 }
 
 Json by_tensor(const Counts& counts) {

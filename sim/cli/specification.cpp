@@ -50,7 +50,7 @@ const NamedTiling* find_tiling(const std::string& name, const Program& program, 
     if (named.program != "*" && named.program != program.name) continue;
     of_program = true;
     if (named.pass && *named.pass != pass) continue;
-    if (named.d == 0 || named.d == d) return &named;
+    if (named.d == 0 || named.d == d || named.tiling.kernel_d >= d) return &named;  // a kernel pads d up to its own
   }
   if (!known) {
     std::vector<std::string_view> names;

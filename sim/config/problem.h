@@ -48,6 +48,8 @@ struct Problem {
   }
   // Keys that at least one of `rows` may see; the tiles beyond are skipped.
   int visible_keys(Rows rows) const { return rows.empty() ? 0 : visible_keys(rows.end - 1); }
+  // The first query that sees any key: n_q ≤ n_kv leaves none blind.
+  int first_sighted() const { return causal && n_q > n_kv ? n_q - n_kv : 0; }
   // The first query that sees key `key`; those after it see it too.
   int first_query(int key) const {
     const std::int64_t first = static_cast<std::int64_t>(key) + n_q - n_kv;

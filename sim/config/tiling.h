@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "sim/config/pass.h"
+#include "sim/config/row_work.h"
 #include "sim/config/warps.h"
 #include "sim/core/element.h"
 #include "sim/core/tiles.h"
@@ -44,12 +45,23 @@ struct Tiling {
   bool ping_pong = true;   // the consumers' products take turns, so that one's softmax runs under another's products
   bool overlap = true;     // a consumer's softmax runs under its own product with the V tile before
   bool p_in_sram = false;  // P goes to the second product through SRAM, not in registers
+  // What the CUDA kernels of this repository do where the papers leave a choice (named tilings "…-kernel").
+  int kernel_d = 0;  // head dimension that a kernel is compiled for: a smaller one is padded with zeros on its way in
+  int groups = 1;    // flash2: parts of a Q tile that share its K, V tiles; each passes over those it does not see
+  int depth = 0;     // naive: numbers of a product's sum that SRAM holds at a time; 0: a whole tile
+  bool row_by_row = false;  // naive: a block of softmax takes row after row, each padded to one of `row_lengths`
+  bool rebuilds_p =
+      false;  // naive's backward: P is made again from Q, K and LSE, which the forward leaves in its place
+  // flash1: a Q tile's last pass leaves O and LSE (or dQ) as others want them, and nothing of what travels.
+  bool leaves_result = false;
+  bool copies_lse = false;  // flash2's backward: LSE is copied beside D, and both are padded to whole tiles of rows
 
   friend constexpr bool operator==(const Tiling&, const Tiling&) = default;
 
   // Tiles of the operands, in numbers.
-  constexpr TileShape q_tile(int d) const { return {rows_q, d}; }
-  constexpr TileShape kv_tile(int d) const { return {rows_kv, d}; }
+  constexpr int width(int d) const { return std::max(d, kernel_d); }
+  constexpr TileShape q_tile(int d) const { return {rows_q, width(d)}; }
+  constexpr TileShape kv_tile(int d) const { return {rows_kv, width(d)}; }
   constexpr TileShape score_tile() const { return {rows_q, rows_kv}; }
 
   // SRAM that flash1 and flash2 open: one tile each of Q, K and V.
@@ -68,9 +80,31 @@ struct Tiling {
     return q + kv + p;
   }
 
+  // flash2: the rows of a group, and what it works on.
+  constexpr Tiling of_group() const {
+    Tiling group = *this;
+    group.rows_q = static_cast<int>(ceil_div(rows_q, groups));
+    group.groups = 1;
+    return group;
+  }
+
+  // Numbers of a product's sum at a time, of tiles `tile` long.
+  constexpr int depth_of(int tile) const { return depth > 0 ? depth : tile; }
+
+  // The lengths of row that the kernel of softmax is compiled for; longer rows pass in pieces of the last. All its threads
+  // share a row.
+  static constexpr std::array row_lengths{2048, 8192, 32768};
+  static constexpr int row_length(int n) {
+    for (int length : row_lengths)
+      if (n <= length) return length;
+    return row_lengths.back();
+  }
+  static constexpr int rows_of_a_block = 8;  // so that their LSE fill a sector
+
   // Rows of so many numbers that the unfused softmax holds whole, as fp32 in the registers of one SM: n_kv of S, or of P
   // and dP together. 0 if not even one fits.
   constexpr int softmax_rows(std::int64_t numbers, Bytes registers) const {
+    if (row_by_row) return numbers <= row_lengths.back() ? rows_of_a_block : 0;
     return static_cast<int>(std::min<std::int64_t>(rows_q, registers.count() / (numbers * 4)));
   }
 
@@ -108,6 +142,22 @@ struct Tiling {
     return {S, S.transposed(), {.across = S.across, .each = 4}};
   }
 
+  // Who computes what each row has one of (row_work.h). The kernels that use tensor cores have it in four lanes, the default.
+  // FA-1 pieces O together by eight lanes a row, 64 columns at a time, and does m and l again by one lane a row.
+  constexpr RowStatistics flash1_statistics(int d) const {
+    const int pieces = parts(width(d), 64), warps_of_rows = parts(rows_q, 32);
+    return {.factor = {.rows = 4, .times = 2 * pieces, .in_all = 2 * warps_of_rows, .beyond = false, .blind = true},
+            .reciprocal = {.rows = 4, .times = pieces, .beyond = false},
+            .logarithm = {.rows = 32, .beyond = false, .blind = true}};
+  }
+  // The unfused softmax: all threads of a row have its m and l, and one of them its LSE.
+  static constexpr RowStatistics softmax_statistics(int numbers) {
+    const RowWork all{.rows = 1, .times = softmax_warps(numbers).warps(), .beyond = false};
+    RowWork factor = all;
+    factor.blind = true;
+    return {.factor = factor, .reciprocal = all, .logarithm = {.rows = 1, .beyond = false}};
+  }
+
   // FlashAttention-1's rule for an on-chip memory of `sram_elements` numbers (paper, Algorithm 1, line 1):
   // Bc = ⌈M / 4d⌉, Br = min(⌈M / 4d⌉, d).
   static constexpr Tiling from_sram(std::int64_t sram_elements, int d) {
@@ -118,6 +168,36 @@ struct Tiling {
  private:
   static constexpr int parts(int size, int each) { return static_cast<int>(ceil_div(size, each)); }
 };
+
+// ---- What the CUDA kernels are compiled from; their names below are the kernels' and "-kernel". `d` is the native one. ----
+
+// The products of naive attention, and its softmax.
+constexpr Tiling naive_tiling(int d) {
+  return {.rows_q = 128, .rows_kv = 128, .kernel_d = d, .depth = 64, .row_by_row = true, .rebuilds_p = true};
+}
+// FA-1, forward and backward: short Q tiles as released in 2022; K, V tiles that leave a 64 KB SRAM (sm_75) room.
+// The backward pass reads O in every pass, as Algorithm 4 does.
+constexpr Tiling flash1_tiling(int d) {
+  return {.rows_q = 16,
+          .rows_kv = d <= 64 ? 128 : 64,
+          .fp32_temporaries = true,
+          .o_every_pass = true,
+          .kernel_d = d,
+          .leaves_result = true};
+}
+// FA-2 forward. The ping-pong kernel holds two groups of 4 warps, so its Q tile is twice as tall.
+constexpr Tiling flash2_forward_tiling(int d) { return {.rows_q = d <= 128 ? 128 : 64, .rows_kv = 64, .kernel_d = d}; }
+constexpr Tiling flash2_pingpong_tiling(int d) {
+  return {.rows_q = d <= 128 ? 256 : 128, .rows_kv = d <= 64 ? 128 : 64, .kernel_d = d, .groups = 2};
+}
+// FA-2 backward: K and V stay, Q and dO stream.
+constexpr Tiling flash2_backward_tiling(int d) {
+  return {.rows_q = d <= 64 ? 32 : 64, .rows_kv = d <= 128 ? 128 : 64, .kernel_d = d, .copies_lse = true};
+}
+// The same in less SRAM: 77 KB at d 128 (consumer GPUs), 141 KB at d 256 (A100).
+constexpr Tiling flash2_small_backward_tiling(int d) {
+  return {.rows_q = 32, .rows_kv = 64, .kernel_d = d, .copies_lse = true};
+}
 
 // A tiling that has a name. `d` = 0 stands for every head dimension, and no `pass` for both.
 struct NamedTiling {
@@ -163,11 +243,45 @@ inline constexpr std::array named_tilings{
     NamedTiling{"flash3-causal",    "flash3", 64,  {.rows_q = 128, .rows_kv = 128}, "flash-attn 3", Pass::backward},
     NamedTiling{"flash3-causal",    "flash3", 128, {.rows_q = 64,  .rows_kv = 128}, "flash-attn 3", Pass::backward},
     NamedTiling{"flash3-causal",    "flash3", 256, {.rows_q = 64,  .rows_kv = 80},  "flash-attn 3", Pass::backward},
+    // The CUDA kernels of this repository. The published flash2 is the fastest step for each d (kernels/list.cu).
+    NamedTiling{"naive-kernel",     "naive",  64,  naive_tiling(64),  "kernels/naive"},
+    NamedTiling{"naive-kernel",     "naive",  128, naive_tiling(128), "kernels/naive"},
+    NamedTiling{"naive-kernel",     "naive",  256, naive_tiling(256), "kernels/naive"},
+    NamedTiling{"flash1-kernel",    "flash1", 64,  flash1_tiling(64),  "kernels/flash1"},
+    NamedTiling{"flash1-kernel",    "flash1", 128, flash1_tiling(128), "kernels/flash1"},
+    NamedTiling{"flash2-kernel",    "flash2", 64,  flash2_pingpong_tiling(64),  "kernels/flash2", Pass::forward},
+    NamedTiling{"flash2-kernel",    "flash2", 128, flash2_forward_tiling(128),  "kernels/flash2", Pass::forward},
+    NamedTiling{"flash2-kernel",    "flash2", 256, flash2_pingpong_tiling(256), "kernels/flash2", Pass::forward},
+    NamedTiling{"flash2-kernel",    "flash2", 64,  flash2_backward_tiling(64),  "kernels/flash2", Pass::backward},
+    NamedTiling{"flash2-kernel",    "flash2", 128, flash2_backward_tiling(128), "kernels/flash2", Pass::backward},
+    NamedTiling{"flash2-kernel",    "flash2", 256, flash2_backward_tiling(256), "kernels/flash2", Pass::backward},
+    NamedTiling{"flash2_small-kernel",    "flash2", 128, flash2_small_backward_tiling(128), "kernels/flash2", Pass::backward},
+    NamedTiling{"flash2_small-kernel",    "flash2", 256, flash2_small_backward_tiling(256), "kernels/flash2", Pass::backward},
+    NamedTiling{"flash2_pingpong-kernel", "flash2", 64,  flash2_pingpong_tiling(64),  "kernels/flash2", Pass::forward},
+    NamedTiling{"flash2_pingpong-kernel", "flash2", 128, flash2_pingpong_tiling(128), "kernels/flash2", Pass::forward},
+    NamedTiling{"flash2_pingpong-kernel", "flash2", 256, flash2_pingpong_tiling(256), "kernels/flash2", Pass::forward},
+    // Steps 1 to 3: the same bytes, only faster.
+    NamedTiling{"flash2_pipeline-kernel", "flash2", 64,  flash2_forward_tiling(64),  "kernels/flash2", Pass::forward},
+    NamedTiling{"flash2_pipeline-kernel", "flash2", 128, flash2_forward_tiling(128), "kernels/flash2", Pass::forward},
+    NamedTiling{"flash2_pipeline-kernel", "flash2", 256, flash2_forward_tiling(256), "kernels/flash2", Pass::forward},
     // The ablation of the FA-3 paper (section 4.2): without a warpgroup's own overlap, and without a producer.
     NamedTiling{"flash3-no-overlap",  "flash3", 128, {.rows_q = 128, .rows_kv = 176, .overlap = false}, "FA-3 paper, section 4.2", Pass::forward},
     NamedTiling{"flash3-no-producer", "flash3", 128, {.rows_q = 128, .rows_kv = 176, .producer = false, .ping_pong = false}, "FA-3 paper, section 4.2", Pass::forward},
 };
 // clang-format on
+
+// The tiling of the CUDA kernel of that program, pass and native head dimension whose tiles are these.
+constexpr std::optional<Tiling> kernel_tiling(std::string_view program, Pass pass, int d, int rows_q, int rows_kv) {
+  constexpr std::string_view suffix = "-kernel";
+  for (const NamedTiling& named : named_tilings) {
+    const bool is_kernel =
+        named.name.size() > suffix.size() && named.name.substr(named.name.size() - suffix.size()) == suffix;
+    if (is_kernel && named.program == program && named.pass.value_or(pass) == pass && named.d == d &&
+        named.tiling.rows_q == rows_q && named.tiling.rows_kv == rows_kv)
+      return named.tiling;
+  }
+  return std::nullopt;
+}
 
 // What a program uses when the user names no tiling.
 constexpr Tiling square_tiling(int d) {

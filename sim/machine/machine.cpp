@@ -55,7 +55,7 @@ std::uint64_t work_of(const Event& event, std::uint64_t hash) {
        {std::int64_t{index_of(event.op)}, std::int64_t{event.lane}, std::int64_t{index_of(event.tensor)},
         std::int64_t{event.to}, std::int64_t{event.from[0]}, std::int64_t{event.from[1]}, std::int64_t{event.from[2]},
         std::int64_t{event.rows.size()}, std::int64_t{event.cols.size()}, event.hbm.count(), event.sram_read.count(),
-        event.sram_written.count(), event.flops.count(), event.exponentials}) {
+        event.sram_written.count(), event.flops.count(), event.exponentials, event.special}) {
     hash = (hash ^ static_cast<std::uint64_t>(part)) * 0x9e3779b97f4a7c15u;
     hash ^= hash >> 29;
   }
@@ -83,6 +83,7 @@ void Machine::record(Event& event) {
   event.block = block_;
   event.head = head_;
   event.lane = lane_;
+  event.special += std::exchange(divisions_, 0);
   launch().counts.add(event);
   launch().accesses.add(event);
   if (run_.detail != Detail::totals) {
@@ -301,6 +302,11 @@ void Block::load(const Buffer& to, HbmSource from, Rows rows, Rows cols) {
   machine_.record(event);
 }
 
+Rows Block::sent_cols(HbmTarget to, const Buffer& from) {
+  const int begin = slot(from).content.cols.begin;
+  return {begin, std::min(begin + slot(from).shape.cols, to.tensor->cols())};
+}
+
 void Block::store(HbmTarget to, const Buffer& from) { move_out(Op::store, to, from, {{}, touched(from)}); }
 void Block::store(HbmTarget to, ThroughSram from) {
   move_out(Op::store, to, from.buffer, passage(from.buffer, to.tensor->element()));
@@ -327,11 +333,11 @@ Block::Passage Block::passage(const Buffer& buffer, Element element) {
 }
 
 void Block::move_out(Op op, HbmTarget to, const Buffer& from, Passage through) {
-  const BufferState& content = slot(from).content;
+  const Rows rows = slot(from).content.rows, cols = sent_cols(to, from);
   assert(op == Op::store || to.tensor->element() == Element::fp32);
   if (machine_.computes()) {
-    const ConstMatrixView source = tile(from);
-    const MatrixView target = to.tensor->values(to.head).view().block(content.rows, content.cols);
+    const ConstMatrixView source = slot(from).values.view().block({0, rows.size()}, {0, cols.size()});
+    const MatrixView target = to.tensor->values(to.head).view().block(rows, cols);
     for (int r = 0; r < source.rows(); ++r) {
       for (int c = 0; c < source.cols(); ++c)
         target.at(r, c) = op == Op::reduce ? target.at(r, c) + source.at(r, c) : source.at(r, c);
@@ -340,9 +346,9 @@ void Block::move_out(Op op, HbmTarget to, const Buffer& from, Passage through) {
   }
   Event event{.op = op,
               .tensor = to.tensor->id(),
-              .rows = content.rows,
-              .cols = content.cols,
-              .hbm = to.tensor->bytes({content.rows.size(), content.cols.size()}),
+              .rows = rows,
+              .cols = cols,
+              .hbm = to.tensor->bytes({rows.size(), cols.size()}),
               .sram_read = through.out,
               .sram_written = through.in};
   event.from[0] = from.id();
@@ -365,6 +371,17 @@ void Block::matmul(const Buffer& to, const Buffer& a, Transposed b, double scale
   hold(to, slot(a).content.rows, slot(b.buffer).content.rows);
   if (machine_.computes())
     arithmetic::multiply_transposed(tile(to), tile(a), tile(b.buffer), static_cast<float>(scale));
+  record_product(to, a, b.buffer, info(a).shape.cols);
+}
+
+void Block::matmul_add(const Buffer& to, const Buffer& a, Transposed b, double scale) {
+  hold(to, slot(a).content.rows, slot(b.buffer).content.rows);
+  if (machine_.computes()) {
+    Matrix product(tile(to).rows(), tile(to).cols());
+    arithmetic::multiply_transposed(product.view(), tile(a), tile(b.buffer), static_cast<float>(scale));
+    for (int r = 0; r < product.rows(); ++r)
+      for (int c = 0; c < product.cols(); ++c) tile(to).at(r, c) += product.view().at(r, c);
+  }
   record_product(to, a, b.buffer, info(a).shape.cols);
 }
 
@@ -473,6 +490,12 @@ void Block::dropout(const Buffer& p, const Buffer& keep) {
 
 // ---- Online softmax ----
 
+std::int64_t Block::special(const Buffer& rows, const RowWork& work) {
+  const Rows inside = slot(rows).content.rows;
+  const int blind = std::clamp(problem().first_sighted() - inside.begin, 0, inside.size());
+  return work.executed(slot(rows).shape.rows, inside.size(), blind);
+}
+
 Block::Passage Block::over_warps(const Buffer& tile) {
   const std::int64_t warps = slot(tile).warps.across;
   if (warps == 1) return {};
@@ -490,7 +513,7 @@ void Block::running_max(const Buffer& m, const Buffer& scores) {
   record(Op::running_max, m, {&m, &scores}, {.sram_read = touched(scores) + shared.out, .sram_written = shared.in});
 }
 
-void Block::rescale_factor(const Buffer& r, const Buffer& m) {
+void Block::rescale_factor(const Buffer& r, const Buffer& m, RowWork work) {
   hold(r, slot(m).content.rows, slot(m).content.cols);
   if (machine_.computes()) {
     const Slot& max = slot(m);
@@ -501,15 +524,16 @@ void Block::rescale_factor(const Buffer& r, const Buffer& m) {
       tile(r).at(i, 0) = std::exp(max.before[static_cast<std::size_t>(i)] - shift);
     }
   }
-  record(Op::rescale_factor, r, {&m}, {.exponentials = info(r).shape.rows});
+  record(Op::rescale_factor, r, {&m}, {.exponentials = info(r).shape.rows, .special = special(m, work)});
 }
 
 void Block::exp(const Buffer& p, const Buffer& scores, const Buffer& m) {
   const BufferState& content = slot(scores).content;
   hold(p, content.rows, content.cols);
   if (machine_.computes()) arithmetic::exp_minus(tile(p), tile(scores), slot(m).values.values());
+  const std::int64_t count = info(p).shape.count();
   record(Op::exp, p, {&scores, &m},
-         {.sram_read = touched(scores) + of_rows(m, scores), .exponentials = info(p).shape.count()});
+         {.sram_read = touched(scores) + of_rows(m, scores), .exponentials = count, .special = count});
 }
 
 void Block::running_sum(const Buffer& l, const Buffer& p) {
@@ -538,20 +562,20 @@ void Block::rescale(const Buffer& o, const Buffer& r) {
   record(Op::rescale, o, {&o, &r}, {});
 }
 
-void Block::normalise(const Buffer& o, const Buffer& l) {
+void Block::normalise(const Buffer& o, const Buffer& l, RowWork work) {
   if (machine_.computes())
     for (int i = 0; i < tile(o).rows(); ++i) {
       const float sum = tile(l).at(i, 0);
       for (float& value : tile(o).row(i)) value = sum == 0.0f ? 0.0f : value / sum;  // a row that sees no key gives 0
     }
-  record(Op::normalise, o, {&o, &l}, {});
+  record(Op::normalise, o, {&o, &l}, {.special = special(l, work)});
 }
 
-void Block::log_sum_exp(const Buffer& lse, const Buffer& m, const Buffer& l) {
+void Block::log_sum_exp(const Buffer& lse, const Buffer& m, const Buffer& l, RowWork work) {
   hold(lse, slot(m).content.rows, slot(m).content.cols);
   if (machine_.computes())
     for (int i = 0; i < tile(m).rows(); ++i) tile(lse).at(i, 0) = tile(m).at(i, 0) + std::log(tile(l).at(i, 0));
-  record(Op::log_sum_exp, lse, {&m, &l}, {});
+  record(Op::log_sum_exp, lse, {&m, &l}, {.special = special(m, work)});
 }
 
 // ---- The gradient of softmax ----

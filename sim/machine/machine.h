@@ -148,7 +148,8 @@ class Machine {
   Head head_ = 0;
   int lane_ = 0;
   Bytes sram_used_;
-  Launch* launch_ = nullptr;  // the current one: the last of the run
+  std::int64_t divisions_ = 0;  // of the block's indices, to be counted with its next event
+  Launch* launch_ = nullptr;    // the current one: the last of the run
   int launch_index_ = -1;
   std::vector<Slot> slots_;                                // by BufferId of the current launch
   std::size_t block_event_ = 0;                            // of run_.events: the block's first
@@ -185,10 +186,16 @@ class Block {
   void start(Rows i);
   void start(const Buffer& accumulator, Rows i);
 
+  // Each thread of so many warps finds its block's head by `count` integer divisions, which take three instructions of
+  // the special-function unit: to float, reciprocal, back.
+  void divide(int count, std::int64_t warps) { machine_.divisions_ += 3 * RowWork::lanes * count * warps; }
+
   // Moves rows × cols of a tensor; only what is inside the tensor is requested.
   void load(const Buffer& to, HbmSource from, Rows rows);
   void load(const Buffer& to, HbmSource from, Rows rows, Rows cols);
-  void store(HbmTarget to, const Buffer& from);  // the rows and columns that the buffer stands for
+  // The rows that the buffer stands for, and all its columns: zeros that d was padded with leave too, if the tensor has
+  // room for them.
+  void store(HbmTarget to, const Buffer& from);
   void store(HbmTarget to, ThroughSram from);
   void reduce(HbmTarget to, const Buffer& from);  // the same, added to what is in HBM
   void reduce(HbmTarget to, ThroughSram from);
@@ -197,6 +204,7 @@ class Block {
   // each other adds nothing to the result, be it NaN.
   void matmul(const Buffer& to, const Buffer& a, Transposed b, double scale);             // to ← scale · A Bᵀ
   void matmul(const Buffer& to, const Buffer& a, const Buffer& b, double scale);          // to ← scale · A B
+  void matmul_add(const Buffer& to, const Buffer& a, Transposed b, double scale);         // to ← to + scale · A Bᵀ
   void matmul_add(const Buffer& to, const Buffer& a, const Buffer& b, double scale = 1);  // to ← to + scale · A B
   void matmul_add(const Buffer& to, Transposed a, const Buffer& b, double scale = 1);     // to ← to + scale · Aᵀ B
   void convert(const Buffer& to, const Buffer& from, double factor = 1);  // to ← factor · from, in the element of `to`
@@ -209,14 +217,15 @@ class Block {
   void dropout(const Buffer& p, const Buffer& keep);  // P ← keep ∘ P / (1 − p), keep: one byte each, p = 0 here
 
   // The online softmax, one paper symbol each (FA-2, Algorithm 1, lines 8–10).
-  void running_max(const Buffer& m, const Buffer& scores);                // m ← max(m, rowmax S)
-  void rescale_factor(const Buffer& r, const Buffer& m);                  // r ← exp(m before − m)
-  void exp(const Buffer& p, const Buffer& scores, const Buffer& m);       // P ← exp(S − m)
-  void running_sum(const Buffer& l, const Buffer& p);                     // l ← l + rowsum P
-  void running_sum(const Buffer& l, const Buffer& r, const Buffer& p);    // l ← r · l + rowsum P
-  void rescale(const Buffer& o, const Buffer& r);                         // O ← r · O
-  void normalise(const Buffer& o, const Buffer& l);                       // O ← O / l, and 0 where l = 0
-  void log_sum_exp(const Buffer& lse, const Buffer& m, const Buffer& l);  // LSE ← m + ln l
+  void running_max(const Buffer& m, const Buffer& scores);  // m ← max(m, rowmax S)
+  void rescale_factor(const Buffer& r, const Buffer& m,
+                      RowWork work = RowStatistics{}.factor);           // r ← exp(m before − m)
+  void exp(const Buffer& p, const Buffer& scores, const Buffer& m);     // P ← exp(S − m)
+  void running_sum(const Buffer& l, const Buffer& p);                   // l ← l + rowsum P
+  void running_sum(const Buffer& l, const Buffer& r, const Buffer& p);  // l ← r · l + rowsum P
+  void rescale(const Buffer& o, const Buffer& r);                       // O ← r · O
+  void normalise(const Buffer& o, const Buffer& l, RowWork work = {});  // O ← O / l, and 0 where l = 0
+  void log_sum_exp(const Buffer& lse, const Buffer& m, const Buffer& l, RowWork work = {});  // LSE ← m + ln l
 
   // The gradient of softmax (FA-1, Algorithm 4, lines 19 and 20). exp(P, S, LSE) gives its P again.
   void row_dot(const Buffer& D, const Buffer& a, const Buffer& b);  // D ← D + rowsum(A ∘ B)
@@ -264,6 +273,9 @@ class Block {
   Bytes of_rows(const Buffer& statistic, const Buffer& tile) { return touched(statistic) * slot(tile).warps.across; }
 
   void hold(const Buffer& buffer, Rows rows, Rows cols);
+  Rows sent_cols(HbmTarget to, const Buffer& from);
+  // What the special-function unit executes for a number of each row.
+  std::int64_t special(const Buffer& rows, const RowWork& work);
   // A tile of scores as the tensor cores take it, packed to the element type, and the keys that each of its rows sees.
   struct Weights {
     Matrix packed;

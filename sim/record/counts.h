@@ -21,6 +21,7 @@ struct Counts {
   Bytes sram_read, sram_written;
   Flops flops;
   std::int64_t exponentials = 0;
+  std::int64_t special = 0;  // lanes of the special-function unit: exponentials, and whatever else it does
   std::int64_t events = 0;
 
   friend bool operator==(const Counts&, const Counts&) = default;
@@ -54,6 +55,7 @@ struct Counts {
     sram_written += event.sram_written;
     flops += event.flops;
     exponentials += event.exponentials;
+    special += event.special;
     ++events;
   }
 
@@ -67,9 +69,11 @@ struct Counts {
     sram_written += other.sram_written;
     flops += other.flops;
     exponentials = checked_add(exponentials, other.exponentials);
+    special = checked_add(special, other.special);
     events = checked_add(events, other.events);
     return *this;
   }
+  friend Counts operator+(Counts a, const Counts& b) { return a += b; }
 };
 
 }  // namespace fa

@@ -80,7 +80,9 @@ struct Event {
   Bytes sram_read{}, sram_written{};
   Flops flops{};                  // of the tensor cores; whole tiles, as the hardware runs them
   std::int64_t exponentials = 0;  // whole tiles too
-  std::int64_t values = -1;       // where the result's rows × cols values stand in Run::values; −1: not recorded
+  std::int64_t special =
+      0;  // what the special-function unit executes, by lanes: all that, copies, 1 / l, ln l (row_work.h)
+  std::int64_t values = -1;  // where the result's rows × cols values stand in Run::values; −1: not recorded
 };
 
 }  // namespace fa

@@ -39,7 +39,14 @@ Json to_json(const Tiling& t) {
           {"producer", t.producer},
           {"ping_pong", t.ping_pong},
           {"overlap", t.overlap},
-          {"p_in_sram", t.p_in_sram}};
+          {"p_in_sram", t.p_in_sram},
+          {"kernel_d", t.kernel_d},
+          {"groups", t.groups},
+          {"depth", t.depth},
+          {"row_by_row", t.row_by_row},
+          {"rebuilds_p", t.rebuilds_p},
+          {"leaves_result", t.leaves_result},
+          {"copies_lse", t.copies_lse}};
 }
 
 Json to_json(const Launch& launch) {
@@ -93,6 +100,7 @@ Json to_json(const Event& event) {
   count("sram_write_bytes", event.sram_written.count());
   count("flops", event.flops.count());
   count("exponentials", event.exponentials);
+  count("special", event.special);
   if (event.values >= 0) json["values"] = event.values;
   return json;
 }
@@ -267,6 +275,7 @@ Event event_from(const Reader& in, const Run& run) {
   event.sram_written = Bytes(in.integer_or("sram_write_bytes", 0, 0, INT64_MAX));
   event.flops = Flops(in.integer_or("flops", 0, 0, INT64_MAX));
   event.exponentials = in.integer_or("exponentials", 0, 0, INT64_MAX);
+  event.special = in.integer_or("special", 0, 0, INT64_MAX);
   if (in.has("values")) {
     const std::int64_t count = static_cast<std::int64_t>(event.rows.size()) * event.cols.size();
     const auto all = static_cast<std::int64_t>(run.values.size());
@@ -319,10 +328,17 @@ Run run_from_json(std::string_view text, std::string_view source) {
   run.tiling.o_every_pass = tiling.has("o_every_pass") && tiling.flag("o_every_pass");
   run.tiling.consumers = static_cast<int>(tiling.integer_or("consumers", run.tiling.consumers, 1, 1 << 10));
   run.tiling.stages = static_cast<int>(tiling.integer_or("stages", run.tiling.stages, 1, 1 << 10));
+  run.tiling.kernel_d = static_cast<int>(tiling.integer_or("kernel_d", run.tiling.kernel_d, 0, 1 << 12));
+  run.tiling.groups = static_cast<int>(tiling.integer_or("groups", run.tiling.groups, 1, 1 << 10));
+  run.tiling.depth = static_cast<int>(tiling.integer_or("depth", run.tiling.depth, 0, 1 << 30));
   for (const auto& [flag, name] : {std::pair{&Tiling::producer, "producer"},
                                    {&Tiling::ping_pong, "ping_pong"},
                                    {&Tiling::overlap, "overlap"},
-                                   {&Tiling::p_in_sram, "p_in_sram"}})
+                                   {&Tiling::p_in_sram, "p_in_sram"},
+                                   {&Tiling::row_by_row, "row_by_row"},
+                                   {&Tiling::rebuilds_p, "rebuilds_p"},
+                                   {&Tiling::leaves_result, "leaves_result"},
+                                   {&Tiling::copies_lse, "copies_lse"}})
     if (tiling.has(name)) run.tiling.*flag = tiling.flag(name);
   const Reader hardware = in.object("hardware");
   run.hardware.id = hardware.text("id");

@@ -7,11 +7,35 @@
 
 namespace fa {
 
-// dQ_acc: dQ in fp32 while blocks add to it. keep: dropout's mask.
-enum class Tensor : signed char { none = -1, Q, K, V, S, P, O, LSE, m, l, keep, dO, dQ, dK, dV, D, dP, dS, dQ_acc };
+// dQ_acc: dQ in fp32 while blocks add to it, or while it travels; O_acc: O while it travels. LSE2: LSE to base 2, copied
+// for a backward. keep: dropout's mask.
+enum class Tensor : signed char {
+  none = -1,
+  Q,
+  K,
+  V,
+  S,
+  P,
+  O,
+  LSE,
+  m,
+  l,
+  keep,
+  dO,
+  dQ,
+  dK,
+  dV,
+  D,
+  dP,
+  dS,
+  dQ_acc,
+  O_acc,
+  LSE2
+};
 
-inline constexpr std::array<std::string_view, 18> tensor_names{
-    "Q", "K", "V", "S", "P", "O", "LSE", "m", "l", "keep", "dO", "dQ", "dK", "dV", "D", "dP", "dS", "dQ_acc"};
+inline constexpr std::array<std::string_view, 20> tensor_names{"Q", "K",  "V",    "S",      "P",     "O",   "LSE",
+                                                               "m", "l",  "keep", "dO",     "dQ",    "dK",  "dV",
+                                                               "D", "dP", "dS",   "dQ_acc", "O_acc", "LSE2"};
 inline constexpr int tensor_count = static_cast<int>(tensor_names.size());
 
 constexpr int index_of(Tensor tensor) { return static_cast<int>(tensor); }

@@ -45,4 +45,17 @@ inline Tiling any_tiling(Random& random, int smallest = 1) {
           .o_every_pass = random.chance(0.5)};
 }
 
+// One with any of what our kernels do beyond the papers.
+inline Tiling any_kernel_tiling(Random& random) {
+  Tiling t = any_tiling(random);
+  t.kernel_d = 8 * random.between(1, 6);
+  t.groups = random.between(1, 3);
+  t.depth = random.chance(0.5) ? random.between(1, 24) : 0;
+  t.row_by_row = random.chance(0.5);
+  t.rebuilds_p = random.chance(0.5);
+  t.leaves_result = random.chance(0.5);
+  t.copies_lse = random.chance(0.5);
+  return t;
+}
+
 }  // namespace fa::tests

@@ -4,11 +4,11 @@ namespace fa::viz {
 namespace {
 
 // Q, K, V, S, P, O, LSE, m, l, keep. S and P share a hue: they are the same tile before and after exp.
-// Then dO, dQ, dK, dV, D, dP, dS, dQ_acc: a gradient has the hue of what it is the gradient of.
+// Then dO, dQ, dK, dV, D, dP, dS, dQ_acc: a gradient has the hue of what it is the gradient of. O_acc, LSE2 are copies.
 constexpr std::array<Color, tensor_count> tensors(std::uint32_t q, std::uint32_t k, std::uint32_t v, std::uint32_t s,
                                                   std::uint32_t o, std::uint32_t accent, std::uint32_t grey) {
-  return {rgb(q),    rgb(k), rgb(v), rgb(s), rgb(s), rgb(o),      rgb(accent), rgb(accent), rgb(accent),
-          rgb(grey), rgb(o), rgb(q), rgb(k), rgb(v), rgb(accent), rgb(s),      rgb(s),      rgb(q)};
+  return {rgb(q), rgb(k), rgb(v), rgb(s), rgb(s),      rgb(o), rgb(accent), rgb(accent), rgb(accent), rgb(grey),
+          rgb(o), rgb(q), rgb(k), rgb(v), rgb(accent), rgb(s), rgb(s),      rgb(q),      rgb(o),      rgb(accent)};
 }
 
 constexpr Theme dark{.dark = true,

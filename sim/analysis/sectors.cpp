@@ -1,0 +1,54 @@
+#include "sim/analysis/sectors.h"
+
+#include <algorithm>
+#include <array>
+
+namespace fa {
+namespace {
+
+constexpr std::int64_t sector = 32;  // bytes
+constexpr int lanes = 32;            // of a warp: so many rows' statistics at once
+
+std::int64_t covered(std::int64_t begin, std::int64_t end) { return ceil_div(end, sector) - begin / sector; }
+
+// Sectors of tiles of statistics, numbers of one head that begin at byte `head_begin`.
+std::int64_t of_column(const Access& access, std::int64_t head_begin, int bytes_each) {
+  std::int64_t sum = 0;
+  const auto at = [&](int row) { return head_begin + std::int64_t{row} * bytes_each; };
+  for (int tile = access.rows.begin; tile < access.rows.end; tile += access.tile.rows) {
+    const int end = std::min(tile + access.tile.rows, access.rows.end);
+    for (int row = tile; row < end; row += lanes) sum += covered(at(row), at(std::min(row + lanes, end)));
+  }
+  return sum;
+}
+
+// Of tiles of rows, each of which begins with a sector.
+std::int64_t of_rows(const Access& access, int bytes_each) {
+  std::int64_t row = 0;
+  for (int tile = access.cols.begin; tile < access.cols.end; tile += access.tile.cols)
+    row += covered(std::int64_t{tile} * bytes_each,
+                   std::int64_t{std::min(tile + access.tile.cols, access.cols.end)} * bytes_each);
+  return row * access.rows.size();
+}
+
+}  // namespace
+
+Sectors sectors(const Run& run) {
+  std::array<Allocation, tensor_count> tensors;
+  for (const Allocation& a : run.allocations) tensors[static_cast<std::size_t>(index_of(a.tensor))] = a;
+  Sectors result;
+  for (const Launch& launch : run.launches)
+    for (Accesses::Cursor at(launch.accesses); const BlockAccesses* block = at.next();)
+      for (const Access& access : *block) {
+        const Allocation& tensor = tensors[static_cast<std::size_t>(index_of(access.tensor))];
+        const std::int64_t head_begin = access.head * tensor.rows * tensor.bytes_each;
+        const std::int64_t count =
+            tensor.cols == 1 ? of_column(access, head_begin, tensor.bytes_each) : of_rows(access, tensor.bytes_each);
+        (access.op == Op::load    ? result.read
+         : access.op == Op::store ? result.written
+                                  : result.reduced) += Bytes(count * sector);
+      }
+  return result;
+}
+
+}  // namespace fa
