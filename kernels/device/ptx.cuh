@@ -138,6 +138,21 @@ __device__ __forceinline__ void store_global_16(void* global, uint4 value) {
                : "memory");
 }
 
+// Reads global memory past the L1, which may still hold what a pass before has read: so that a kernel whose numbers travel
+// asks the L2 for all of them.
+template <class Value>
+__device__ __forceinline__ Value load_past_l1(const Value* global) {
+  return __ldcg(global);
+}
+
+// log2 x, to an absolute error of 2^-22; subnormal numbers count as 0, whose logarithm is −inf. Volatile, so that the
+// compiler does not make its execution depend on what x is.
+__device__ __forceinline__ float log2_fast(float x) {
+  float y;
+  asm volatile("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+
 // 2^x, to 2 units in the last place; subnormal results become 0. 2^−inf = 0, NaN stays NaN.
 __device__ __forceinline__ float exp2_fast(float x) {
   float y;

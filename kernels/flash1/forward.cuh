@@ -101,8 +101,8 @@ __global__ void __launch_bounds__(32 * Config::warps) flash1_forward(const __gri
       cp_async_commit();
       if (threadIdx.x < rows_q) {
         const bool travelled = j > 0 && i * rows_q + threadIdx.x < problem.n_q;
-        m_old[threadIdx.x] = travelled ? space.m[first_of_head + i * rows_q + threadIdx.x] : -infinity;
-        l_old[threadIdx.x] = travelled ? space.l[first_of_head + i * rows_q + threadIdx.x] : 0.f;
+        m_old[threadIdx.x] = travelled ? load_past_l1(space.m + first_of_head + i * rows_q + threadIdx.x) : -infinity;
+        l_old[threadIdx.x] = travelled ? load_past_l1(space.l + first_of_head + i * rows_q + threadIdx.x) : 0.f;
       }
 
       // S of this warp's keys, its maximum, and the maximum over all warps.
@@ -188,8 +188,8 @@ __global__ void __launch_bounds__(32 * Config::warps) flash1_forward(const __gri
         float* O_temporary = space.O + (first_of_head + row) * d + column;
         float O[8] = {};
         if (j > 0) {
-          *reinterpret_cast<float4*>(O) = *reinterpret_cast<const float4*>(O_temporary);
-          *reinterpret_cast<float4*>(O + 4) = *reinterpret_cast<const float4*>(O_temporary + 32);
+          *reinterpret_cast<float4*>(O) = load_past_l1(reinterpret_cast<const float4*>(O_temporary));
+          *reinterpret_cast<float4*>(O + 4) = load_past_l1(reinterpret_cast<const float4*>(O_temporary + 32));
         }
         const Renewed renewed = renew(r);
         // No key so far: O = 0. Keys, but all scores −inf, to the end: NaN, as in double.
@@ -218,7 +218,8 @@ __global__ void __launch_bounds__(32 * Config::warps) flash1_forward(const __gri
       if (const int row = i * rows_q + threadIdx.x; threadIdx.x < rows_q && row < problem.n_q) {
         const Renewed renewed = renew(threadIdx.x);
         if (last_visit) {
-          const float log_sum = renewed.l == 0.f ? not_a_number : renewed.m * args.scale + __logf(renewed.l);
+          const float log_l = log2_fast(renewed.l) * ln_2;
+          const float log_sum = renewed.l == 0.f ? not_a_number : renewed.m * args.scale + log_l;
           args.lse[first_of_head + row] = visible_keys(problem, row) > 0 ? log_sum : -infinity;
         } else {
           space.m[first_of_head + row] = renewed.m;

@@ -145,6 +145,7 @@ void launch_naive_backward(const Args& args) {
          ScoresProduct<Number>::shared_memory, args);
   launch_naive_scores<Number>(args, true);
   const dim3 rows(p.n_q, p.batch * p.heads), keys(blocks(p.n_kv, 128), p.kv_heads, p.batch);
+  static_assert(Tiling::row_lengths.back() == 2 * 256 * 64, "P and dP of a whole row: 64 numbers each in a thread");
   if (p.n_kv <= 256 * 8)
     launch(naive_dsoftmax<Number, 256, 1, true>, rows, 256, 0, args);
   else if (p.n_kv <= 256 * 32)

@@ -59,9 +59,10 @@ __device__ __forceinline__ float over_block(float x, Combine combine, float* scr
   return x;
 }
 
-// P = exp(S − max) / sum, eight rows per block one after the other, 8 · chunks numbers per thread. `whole` rows fit in the registers and are read
-// once; longer ones pass three times: for the maximum, for the sum and for P.
-inline constexpr int softmax_rows = 8;  // per block, so that their LSE fill a sector
+// P = exp(S − max) / sum, eight rows per block one after the other, 8 · chunks numbers per thread. `whole` rows fit in the
+// registers and are read once; longer ones pass twice: for the maximum and the sum, which is corrected when a larger
+// maximum comes, and for P.
+inline constexpr int softmax_rows = Tiling::rows_of_a_block;
 template <class Number, int threads, int chunks, bool whole>
 __global__ void __launch_bounds__(threads) naive_softmax(const __grid_constant__ Args args) {
   __shared__ float scratch[threads / 32];
@@ -94,17 +95,16 @@ __global__ void __launch_bounds__(threads) naive_softmax(const __grid_constant__
         }
       }
     };
-    float m = -infinity;
+    float m = -infinity, subtract = 0, l = 0;
     for (int first = 0; first < end; first += stretch) {
       load(first);
+      float largest = m;
 #pragma unroll
-      for (int i = 0; i < chunks * 8; ++i) m = fmaxf(m, held[i]);
-    }
-    m = over_block<threads>(m, larger, scratch);
-    const float subtract = m == -infinity ? 0.f : m * log2_e;  // −inf − (−inf) would be NaN
-    float l = 0;
-    for (int first = 0; first < end; first += stretch) {
-      if constexpr (!whole) load(first);
+      for (int i = 0; i < chunks * 8; ++i) largest = fmaxf(largest, held[i]);
+      largest = over_block<threads>(largest, larger, scratch);
+      subtract = largest == -infinity ? 0.f : largest * log2_e;  // −inf − (−inf) would be NaN
+      if constexpr (!whole) l *= exp2_fast(m * log2_e - subtract);
+      m = largest;
 #pragma unroll
       for (int i = 0; i < chunks * 8; ++i) {
         held[i] = exp2_fast(held[i] * log2_e - subtract);
@@ -178,11 +178,13 @@ void launch_naive_forward(const Args& args) {
   const Problem& p = args.problem;
   launch_naive_scores<Number>(args, false);
   const dim3 rows(blocks(p.n_q, softmax_rows), p.batch * p.heads);
-  if (p.n_kv <= 256 * 8)
+  constexpr auto lengths = Tiling::row_lengths;
+  static_assert(lengths[0] == 256 * 8 && lengths[1] == 256 * 32 && lengths[2] == 512 * 64);
+  if (p.n_kv <= lengths[0])
     launch(naive_softmax<Number, 256, 1, true>, rows, 256, 0, args);
-  else if (p.n_kv <= 256 * 32)
+  else if (p.n_kv <= lengths[1])
     launch(naive_softmax<Number, 256, 4, true>, rows, 256, 0, args);
-  else if (p.n_kv <= 512 * 64)
+  else if (p.n_kv <= lengths[2])
     launch(naive_softmax<Number, 512, 8, true>, rows, 512, 0, args);
   else
     launch(naive_softmax<Number, 512, 8, false>, rows, 512, 0, args);
