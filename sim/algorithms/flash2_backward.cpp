@@ -44,7 +44,8 @@ void pre_kernel(Machine& machine, const BackwardInputs& in, const Tiling& t, Wor
   machine.grid("D = rowsum(dO ∘ O)", p.heads_total(), cut(p.n_q, t.rows_q), [&](Block& block, Head h, Rows i) {
     Buffer dO = block.registers("dO", t.q_tile(p.d)), O = block.registers("O", t.q_tile(p.d));
     Buffer sum = block.accumulator("D", {t.rows_q, 1}, 0.0f), zero = block.accumulator("dQ_acc", t.q_tile(p.d), 0.0f);
-    block.start(i);
+    if (!t.copies_lse) block.start(i);
+    if (t.copies_lse) block.start(sum, i), block.start(zero, i);  // the last block starts more, below
     block.load(dO, in.d_o(h), i);
     block.load(O, in.o(h), i);
     block.row_dot(sum, dO, O);

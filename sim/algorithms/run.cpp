@@ -229,8 +229,11 @@ Accuracy accuracy(const Executed& executed, const Truth& truth) {
   for (std::size_t head = 0; head < truth.reference.size(); ++head)
     errors.add(head, truth.reference[head].o, truth.plain[head]);
   result.tensors.push_back(errors.result());
-  // In 8 bits the scores themselves are off by more than LSE's tolerance: it is not judged.
-  if (p.element != Element::e4m3) result.lse_max_error = lse_error(executed.output, truth);
+  // In 8 bits the scores themselves are off by more than LSE's tolerance, and so is S that was rounded on its way through
+  // HBM, whatever plain attention's LSE would be: it is not judged.
+  const bool rounds_scores =
+      p.element == Element::e4m3 || (executed.run.program == "naive" && p.element != Element::fp32);
+  if (!rounds_scores) result.lse_max_error = lse_error(executed.output, truth);
   return result;
 }
 

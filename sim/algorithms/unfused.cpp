@@ -128,9 +128,10 @@ HbmTensor softmax(Machine& machine, const HbmTensor& S, const Tiling& t, bool ca
     const TileShape shape = tiles.of(i);
     const RowStatistics work = t.softmax_statistics(shape.cols);
     Buffer tile = block.registers("S", shape);
-    Buffer m = block.accumulator("m", {shape.rows, 1}, lowest), l = block.accumulator("l", {shape.rows, 1}, 0.0f);
+    Buffer m = block.accumulator("m", {tiles.shape.rows, 1}, lowest),
+           l = block.accumulator("l", {tiles.shape.rows, 1}, 0.0f);
     std::optional<Buffer> r;
-    if (!tiles.whole || LSE) r.emplace(block.registers("r", {shape.rows, 1}));
+    if (!tiles.whole || LSE) r.emplace(block.registers("r", {tiles.shape.rows, 1}));
     block.start(i);
     for (Rows j : cut(p.n_kv, shape.cols)) {
       block.load(tile, {&S, h}, i, j);
@@ -165,7 +166,7 @@ HbmTensor softmax_gradient(Machine& machine, const HbmTensor& P, const HbmTensor
   machine.grid("dS = P ∘ (dP − D)", p.heads_total(), cut(p.n_q, tiles.shape.rows), [&](Block& block, Head h, Rows i) {
     const TileShape shape = tiles.of(i);
     Buffer weights = block.registers("P", shape), gradient = block.registers("dP", shape);
-    Buffer D = block.accumulator("D", {shape.rows, 1}, 0.0f);
+    Buffer D = block.accumulator("D", {tiles.shape.rows, 1}, 0.0f);
     const auto load = [&](Rows j) {
       block.load(weights, {&P, h}, i, j);
       block.load(gradient, {&dP, h}, i, j);

@@ -32,7 +32,7 @@ void list(const Arguments& a) {
 
   fmt::print("\ntilings (--tiling; Br × Bc)\n");
   for (const NamedTiling& named : named_tilings)
-    fmt::print("  {:<16} {:<7} {:<7} {:<9} {:<26} {}\n", named.name, named.program == "*" ? "any" : named.program,
+    fmt::print("  {:<22} {:<7} {:<7} {:<9} {:<40} {}\n", named.name, named.program == "*" ? "any" : named.program,
                named.d == 0 ? "any d" : fmt::format("d {}", named.d), named.pass ? name_of(*named.pass) : "both",
                describe(named.tiling), named.source);
 

@@ -85,7 +85,8 @@ Json entry_json(const Entry& entry) {
                                 {"by_tensor", by_tensor(launch.counts)},
                                 {"sram_peak_bytes", launch.sram_peak.count()},
                                 {"matmul_flops", launch.counts.flops.count()},
-                                {"exponentials", launch.counts.exponentials}});
+                                {"exponentials", launch.counts.exponentials},
+                                {"special_functions", launch.counts.special}});
   json["requested_read_bytes"] = r.counts.read().count();
   json["requested_write_bytes"] = r.counts.written().count();
   json["requested_reduce_bytes"] = r.counts.reduced().count();
@@ -99,6 +100,7 @@ Json entry_json(const Entry& entry) {
   json["footprint_bytes"] = r.footprint.total().count();
   json["matmul_flops"] = r.counts.flops.count();
   json["exponentials"] = r.counts.exponentials;
+  json["special_functions"] = r.counts.special;
   // The three are those of the result that comes closest to what is allowed; "errors" has each.
   const TensorError* worst = r.accuracy ? &r.accuracy->worst() : nullptr;
   json["max_abs_error"] = worst ? error(worst->max_abs_error) : Json();

@@ -127,8 +127,9 @@ Operands operands_of(const Specification& spec, std::uint64_t seed) {
 }
 
 std::string describe(const Tiling& tiling) {
-  return fmt::format("{} × {}{}{}", tiling.rows_q, tiling.rows_kv, tiling.fp32_temporaries ? ", fp32 O" : "",
-                     tiling.o_every_pass ? ", O in every pass" : "");
+  return fmt::format("{} × {}{}{}{}", tiling.rows_q, tiling.rows_kv, tiling.fp32_temporaries ? ", fp32 O" : "",
+                     tiling.o_every_pass ? ", O in every pass" : "",
+                     tiling.kernel_d > 0 ? fmt::format(", d as {}", tiling.kernel_d) : "");
 }
 
 }  // namespace fa::cli

@@ -38,23 +38,18 @@ inline Operands any_operands(const Problem& p, std::uint64_t seed) {
   return operands;
 }
 
+// Half of them with some of what our kernels do beyond the papers.
 inline Tiling any_tiling(Random& random, int smallest = 1) {
-  return {.rows_q = random.between(smallest, 24),
-          .rows_kv = random.between(smallest, 24),
-          .fp32_temporaries = random.chance(0.5),
-          .o_every_pass = random.chance(0.5)};
-}
-
-// One with any of what our kernels do beyond the papers.
-inline Tiling any_kernel_tiling(Random& random) {
-  Tiling t = any_tiling(random);
-  t.kernel_d = 8 * random.between(1, 6);
+  Tiling t{.rows_q = random.between(smallest, 24),
+           .rows_kv = random.between(smallest, 24),
+           .fp32_temporaries = random.chance(0.5),
+           .o_every_pass = random.chance(0.5)};
+  if (random.chance(0.5)) return t;
+  t.kernel_d = 8 * random.between(0, 6);
   t.groups = random.between(1, 3);
-  t.depth = random.chance(0.5) ? random.between(1, 24) : 0;
-  t.row_by_row = random.chance(0.5);
-  t.rebuilds_p = random.chance(0.5);
-  t.leaves_result = random.chance(0.5);
-  t.copies_lse = random.chance(0.5);
+  t.depth = random.chance(0.5) ? random.between(smallest, 24) : 0;
+  for (bool Tiling::*option : {&Tiling::row_by_row, &Tiling::rebuilds_p, &Tiling::leaves_result, &Tiling::copies_lse})
+    t.*option = random.chance(0.5);
   return t;
 }
 

@@ -10,7 +10,7 @@ TEST_CASE("the closed form of every program equals its count, tensor by tensor, 
   Random random(1);
   for (int round = 0; round < 3000; ++round) {
     const Problem p = tests::any_problem(random);
-    const Tiling t = random.chance(0.5) ? tests::any_tiling(random) : tests::any_kernel_tiling(random);
+    const Tiling t = tests::any_tiling(random);
     Hardware h = gpu();
     if (random.chance(0.3)) h.registers_per_sm = Bytes(64);  // no row of S fits: softmax reads it twice
     for (const Program& program : programs) {
