@@ -5,6 +5,20 @@
 
 namespace fa::kernels {
 
+void flash3_persistent_d64(const Args& args);
+void flash3_persistent_d128(const Args& args);
+void flash3_persistent_d256(const Args& args);
+void flash3_overlap_d64(const Args& args);
+void flash3_overlap_d128(const Args& args);
+void flash3_pingpong_d64(const Args& args);
+void flash3_pingpong_d128(const Args& args);
+void flash3_specialised_d64(const Args& args);
+void flash3_specialised_d128(const Args& args);
+void flash3_wgmma_d64(const Args& args);
+void flash3_wgmma_d128(const Args& args);
+void flash3_fp8_d64(const Args& args);
+void flash3_fp8_d128(const Args& args);
+void flash3_fp8_d256(const Args& args);
 void flash2_pingpong_d64(const Args& args);
 void flash2_pingpong_d128(const Args& args);
 void flash2_pingpong_d256(const Args& args);

@@ -8,6 +8,8 @@
 #include "kernels/flash2/forward_2_swizzle.cuh"
 #include "kernels/flash2/forward_3_pipeline.cuh"
 #include "kernels/flash2/forward_4_pingpong.cuh"
+#include "kernels/flash3/forward_5_persistent.cuh"
+#include "kernels/flash3/forward_fp8.cuh"
 #include "kernels/launches.h"
 #include "kernels/naive/backward.cuh"
 
@@ -28,6 +30,46 @@ Kernel forward(std::string_view name, void (*launch)(const Args&), int shared_me
           .min_cc = 80,
           .shared_memory = shared_memory,
           .launch = launch};
+}
+
+constexpr std::array only_e4m3{Element::e4m3};
+std::size_t tile_counter(const Problem&) { return 256; }
+
+template <class Config>
+Kernel flash3(std::string_view name, void (*launch)(const Args&)) {
+  return {.name = name,
+          .algorithm = "flash3",
+          .pass = Pass::forward,
+          .d = Config::d,
+          .tiling = Config::tiling,
+          .elements = both,
+          .min_cc = 90,
+          .max_cc = 90,
+          .shared_memory = Flash3Shared<Config>::bytes,
+          .launch = launch};
+}
+
+template <int d>
+Kernel persistent(void (*launch)(const Args&)) {
+  Kernel kernel = flash3<Flash3Forward<Number, d>>("flash3", launch);
+  kernel.workspace_bytes = flash3_persistent_workspace;
+  return kernel;
+}
+
+template <int d>
+Kernel eight_bits(void (*launch)(const Args&)) {
+  using Config = Flash3Fp8<d>;
+  return {.name = "flash3_fp8",
+          .algorithm = "flash3",
+          .pass = Pass::forward,
+          .d = d,
+          .tiling = Config::tiling,
+          .elements = only_e4m3,
+          .min_cc = 90,
+          .max_cc = 90,
+          .shared_memory = Fp8Shared<Config>::bytes,
+          .launch = launch,
+          .workspace_bytes = tile_counter};
 }
 
 template <class Config>
@@ -105,6 +147,18 @@ Kernel naive(Pass pass, std::span<const Element> elements, void (*launch)(const 
 std::span<const Kernel> kernels() {
   constexpr Pass f = Pass::forward, b = Pass::backward;
   static const std::array list{
+      persistent<64>(flash3_persistent_d64),
+      persistent<128>(flash3_persistent_d128),
+      persistent<256>(flash3_persistent_d256),
+      flash3<Flash3Step4<Number, 64>>("flash3_overlap", flash3_overlap_d64),
+      flash3<Flash3Step4<Number, 128>>("flash3_overlap", flash3_overlap_d128),
+      flash3<Flash3Step3<Number, 64>>("flash3_pingpong", flash3_pingpong_d64),
+      flash3<Flash3Step3<Number, 128>>("flash3_pingpong", flash3_pingpong_d128),
+      flash3<Flash3Step2<Number, 64>>("flash3_specialised", flash3_specialised_d64),
+      flash3<Flash3Step2<Number, 128>>("flash3_specialised", flash3_specialised_d128),
+      flash3<Flash3Step1<Number, 64>>("flash3_wgmma", flash3_wgmma_d64),
+      flash3<Flash3Step1<Number, 128>>("flash3_wgmma", flash3_wgmma_d128),
+
       // The published forward is the fastest step for its head dimension: turns pay where exponentials or a full register
       // file hold the tensor cores up, and at d 128 two blocks per SM do as well without (flash2/NOTES.md).
       pingpong<64>("flash2", flash2_pingpong_d64),
@@ -121,6 +175,10 @@ std::span<const Kernel> kernels() {
       baseline<64>(flash2_baseline_d64),
       baseline<128>(flash2_baseline_d128),
       baseline<256>(flash2_baseline_d256),
+
+      eight_bits<64>(flash3_fp8_d64),
+      eight_bits<128>(flash3_fp8_d128),
+      eight_bits<256>(flash3_fp8_d256),
 
       backward<Flash2Backward<Number, 64>>("flash2", flash2_backward_d64),
       backward<Flash2Backward<Number, 128>>("flash2", flash2_backward_d128),

@@ -71,10 +71,10 @@ struct Tiling {
 
   // Rows of a Q tile that each consumer of flash3 works on.
   constexpr int rows_each() const { return static_cast<int>(ceil_div(rows_q, consumers)); }
-  constexpr TileShape q_tile_each(int d) const { return {rows_each(), d}; }
+  constexpr TileShape q_tile_each(int d) const { return {rows_each(), width(d)}; }
   // SRAM that flash3 opens: Q, the stages of K and V (8 bits: of Vᵀ too), and P if it goes through SRAM.
   constexpr Bytes flash3_bytes(int d, Element element) const {
-    const Bytes q = TileShape{rows_each() * consumers, d}.bytes(size_of(element));
+    const Bytes q = q_tile_each(d).bytes(size_of(element)) * consumers;
     const Bytes kv = kv_tile(d).bytes(size_of(element)) * stages * (element == Element::e4m3 ? 3 : 2);
     const Bytes p = TileShape{rows_each() * consumers, rows_kv}.bytes(p_in_sram ? size_of(element) : 0);
     return q + kv + p;
@@ -125,6 +125,8 @@ struct Tiling {
   static constexpr WarpGrid softmax_warps(int numbers) {
     return {.across = numbers > 8192 ? 16 : std::min(8, parts(numbers, 64))};
   }
+  // Passes over rows: eight warps, each with rows of its own.
+  static constexpr WarpGrid row_warps() { return {.down = 8}; }
   constexpr BackwardWarps flash1_backward_warps() const {
     const WarpGrid S = flash1_warps();
     return {S, S.transposed(), {.across = S.across}};
@@ -198,6 +200,44 @@ constexpr Tiling flash2_backward_tiling(int d) {
 constexpr Tiling flash2_small_backward_tiling(int d) {
   return {.rows_q = 32, .rows_kv = 64, .kernel_d = d, .copies_lse = true};
 }
+// FA-3 forward, 16 bits (kernels/flash3/NOTES.md says why): as many keys as the registers of a consumer, or SRAM, allow.
+constexpr Tiling flash3_forward_tiling(int d) {
+  if (d <= 64) return {.rows_q = 192, .rows_kv = 128, .consumers = 3, .stages = 3, .kernel_d = d};
+  return {.rows_q = 128, .rows_kv = d <= 128 ? 128 : 80, .kernel_d = d};
+}
+// The steps towards it. Step 4 has its tiling; step 1 is one warpgroup that does everything.
+constexpr Tiling flash3_wgmma_tiling(int d) {
+  return {.rows_q = 64,
+          .rows_kv = 128,
+          .consumers = 1,
+          .producer = false,
+          .ping_pong = false,
+          .overlap = false,
+          .kernel_d = d};
+}
+constexpr Tiling flash3_pingpong_tiling(int d) {
+  Tiling tiling = flash3_forward_tiling(d);
+  tiling.overlap = false;
+  return tiling;
+}
+constexpr Tiling flash3_specialised_tiling(int d) {
+  Tiling tiling = flash3_pingpong_tiling(d);
+  tiling.ping_pong = false;
+  return tiling;
+}
+// The same in 8 bits (kernels/flash3/NOTES_FP8.md): as many consumers as hold O, and no turns among them.
+constexpr Tiling flash3_fp8_tiling(int d) {
+  const int consumers = d <= 128 ? 3 : 2;
+  return {.rows_q = 64 * consumers,
+          .rows_kv = 128,
+          .consumers = consumers,
+          .stages = d <= 64    ? 4
+                    : d <= 128 ? 3
+                               : 2,
+          .ping_pong = false,
+          .overlap = false,
+          .kernel_d = d};
+}
 
 // A tiling that has a name. `d` = 0 stands for every head dimension, and no `pass` for both.
 struct NamedTiling {
@@ -264,6 +304,20 @@ inline constexpr std::array named_tilings{
     NamedTiling{"flash2_pipeline-kernel", "flash2", 64,  flash2_forward_tiling(64),  "kernels/flash2", Pass::forward},
     NamedTiling{"flash2_pipeline-kernel", "flash2", 128, flash2_forward_tiling(128), "kernels/flash2", Pass::forward},
     NamedTiling{"flash2_pipeline-kernel", "flash2", 256, flash2_forward_tiling(256), "kernels/flash2", Pass::forward},
+    NamedTiling{"flash3-kernel",    "flash3", 64,  flash3_forward_tiling(64),  "kernels/flash3", Pass::forward},
+    NamedTiling{"flash3-kernel",    "flash3", 128, flash3_forward_tiling(128), "kernels/flash3", Pass::forward},
+    NamedTiling{"flash3-kernel",    "flash3", 256, flash3_forward_tiling(256), "kernels/flash3", Pass::forward},
+    NamedTiling{"flash3_fp8-kernel",    "flash3", 64, flash3_fp8_tiling(64), "kernels/flash3", Pass::forward},
+    NamedTiling{"flash3_fp8-kernel",    "flash3", 128, flash3_fp8_tiling(128), "kernels/flash3", Pass::forward},
+    NamedTiling{"flash3_fp8-kernel",    "flash3", 256, flash3_fp8_tiling(256), "kernels/flash3", Pass::forward},
+    NamedTiling{"flash3_wgmma-kernel", "flash3", 64,  flash3_wgmma_tiling(64), "kernels/flash3", Pass::forward},
+    NamedTiling{"flash3_wgmma-kernel", "flash3", 128, flash3_wgmma_tiling(128), "kernels/flash3", Pass::forward},
+    NamedTiling{"flash3_specialised-kernel", "flash3", 64,  flash3_specialised_tiling(64), "kernels/flash3", Pass::forward},
+    NamedTiling{"flash3_specialised-kernel", "flash3", 128, flash3_specialised_tiling(128), "kernels/flash3", Pass::forward},
+    NamedTiling{"flash3_pingpong-kernel", "flash3", 64,  flash3_pingpong_tiling(64), "kernels/flash3", Pass::forward},
+    NamedTiling{"flash3_pingpong-kernel", "flash3", 128, flash3_pingpong_tiling(128), "kernels/flash3", Pass::forward},
+    NamedTiling{"flash3_overlap-kernel", "flash3", 64,  flash3_forward_tiling(64), "kernels/flash3", Pass::forward},
+    NamedTiling{"flash3_overlap-kernel", "flash3", 128, flash3_forward_tiling(128), "kernels/flash3", Pass::forward},
     // The ablation of the FA-3 paper (section 4.2): without a warpgroup's own overlap, and without a producer.
     NamedTiling{"flash3-no-overlap",  "flash3", 128, {.rows_q = 128, .rows_kv = 176, .overlap = false}, "FA-3 paper, section 4.2", Pass::forward},
     NamedTiling{"flash3-no-producer", "flash3", 128, {.rows_q = 128, .rows_kv = 176, .producer = false, .ping_pong = false}, "FA-3 paper, section 4.2", Pass::forward},
@@ -294,20 +348,6 @@ constexpr Tiling backward_tiling(int d, Element element) {
          : row <= 256 ? Tiling{.rows_q = 64, .rows_kv = 128}
          : row <= 512 ? Tiling{.rows_q = 64, .rows_kv = 64}
                       : Tiling{.rows_q = 32, .rows_kv = 32};
-}
-
-// The CUDA kernels of flash3, forward, 16 bits (kernels/flash3/NOTES.md says why).
-constexpr Tiling flash3_forward_tiling(int d, bool causal) {
-  if (d <= 64) return {.rows_q = 192, .rows_kv = 128, .consumers = 3};
-  if (d <= 128) return {.rows_q = 128, .rows_kv = causal ? 128 : 176};
-  return {.rows_q = 128, .rows_kv = 80, .ping_pong = false};
-}
-// 8 bits (kernels/flash3/NOTES_FP8.md). A tile's product takes registers of its own beside O: 128 keys at most.
-constexpr Tiling flash3_fp8_tiling(int d) {
-  if (d <= 64)
-    return {.rows_q = 192, .rows_kv = 128, .consumers = 3, .stages = 4, .ping_pong = false, .overlap = false};
-  if (d <= 128) return {.rows_q = 128, .rows_kv = 128, .stages = 4};
-  return {.rows_q = 128, .rows_kv = 128, .overlap = false};
 }
 
 }  // namespace fa

@@ -1,0 +1,13 @@
+#include "kernels/flash3/forward_1_wgmma.cuh"
+#include "kernels/launches.h"
+
+namespace fa::kernels {
+
+void flash3_wgmma_d128(const Args& args) {
+  if (args.problem.element == Element::fp16)
+    launch_flash3_wgmma<Flash3Step1<__half, 128>>(args);
+  else
+    launch_flash3_wgmma<Flash3Step1<__nv_bfloat16, 128>>(args);
+}
+
+}  // namespace fa::kernels

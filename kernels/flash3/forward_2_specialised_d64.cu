@@ -1,0 +1,13 @@
+#include "kernels/flash3/forward_2_specialised.cuh"
+#include "kernels/launches.h"
+
+namespace fa::kernels {
+
+void flash3_specialised_d64(const Args& args) {
+  if (args.problem.element == Element::fp16)
+    launch_flash3_step<Flash3Specialised, Flash3Step2<__half, 64>>(args);
+  else
+    launch_flash3_step<Flash3Specialised, Flash3Step2<__nv_bfloat16, 64>>(args);
+}
+
+}  // namespace fa::kernels

@@ -1,0 +1,13 @@
+#include "kernels/flash3/forward_5_persistent.cuh"
+#include "kernels/launches.h"
+
+namespace fa::kernels {
+
+void flash3_persistent_d256(const Args& args) {
+  if (args.problem.element == Element::fp16)
+    launch_flash3_persistent<Flash3Forward<__half, 256>>(args);
+  else
+    launch_flash3_persistent<Flash3Forward<__nv_bfloat16, 256>>(args);
+}
+
+}  // namespace fa::kernels
