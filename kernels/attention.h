@@ -52,6 +52,15 @@ constexpr View packed_view(void* data, std::int64_t n, std::int64_t heads, std::
 // e4m3 inputs give a bf16 O; every other type keeps itself.
 constexpr Element output_element(Element inputs) { return inputs == Element::e4m3 ? Element::bf16 : inputs; }
 
+// The scales of an e4m3 tensor: number = scale · stored, with a scale > 0 for every `rows` rows of each head, as a packed
+// [batch, heads, ⌈n / rows⌉] array of fp32. rows >= n: one scale for each head. data null: all of them are 1.
+// Keys that one tile of a kernel loads must share a scale: k_scales.rows and v_scales.rows are multiples of the kernel's
+// rows_kv, or at least n_kv.
+struct Scales {
+  const float* data = nullptr;
+  int rows = 0;
+};
+
 // One call. Forward reads q, k, v and writes o, lse. Backward reads q, k, v, o, lse, d_out and writes dq, dk, dv.
 struct Args {
   Problem problem = {};
@@ -63,6 +72,7 @@ struct Args {
   View dq = {}, dk = {}, dv = {};  // as q, k, v
   void* workspace = nullptr;       // workspace_bytes() of device memory at a multiple of 256; may hold anything
   Stream stream = nullptr;
+  Scales q_scales = {}, k_scales = {}, v_scales = {};  // of e4m3 inputs
 };
 
 // What decides whether a kernel runs on a GPU.
@@ -95,7 +105,7 @@ struct Kernel {
   std::size_t (*workspace_bytes)(const Problem&) = nullptr;  // null: none
 };
 
-// Every compiled kernel, best first; a readable table in kernels/list.cpp.
+// Every compiled kernel, best first; a readable table in kernels/list.cu.
 std::span<const Kernel> kernels();
 
 std::size_t workspace_bytes(const Kernel& kernel, const Problem& problem);
@@ -121,5 +131,25 @@ std::optional<std::string> why_invalid(const Args& args, Pass pass);
 // Checks the arguments, answers n_q = 0 and n_kv = 0 itself, else launches.
 // Throws std::invalid_argument with the sentence, before anything was launched.
 void run(const Kernel& kernel, const Args& args);
+
+// A tensor [batch, n, heads, d] of 16 bits on its way to e4m3: the largest number of every `rows` rows becomes 448, the
+// largest of e4m3, and `scales` (laid out as in Scales) take what that divided by. `rotate` multiplies each row by an
+// orthogonal matrix first, random signs and then a Hadamard transform, the same for every tensor: Q Kᵀ stays what it was if
+// both are rotated, and an outlier spreads over its row.   [FA-3 §3.3]
+struct Cast {
+  Element element = Element::bf16;  // of `from`: fp16 or bf16
+  int batch = 1, n = 0, heads = 1, d = 64;
+  View from = {}, to = {};
+  float* scales = nullptr;
+  int rows = 128;
+  bool rotate = false;
+  Stream stream = nullptr;
+};
+
+// A full sentence that names the wrong argument and what would work, or nothing. Launches nothing.
+std::optional<std::string> why_invalid(const Cast& cast);
+
+// Checks the arguments, then launches. Throws std::invalid_argument with the sentence, before anything was launched.
+void quantise(const Cast& cast);
 
 }  // namespace fa::kernels

@@ -1,6 +1,8 @@
 #include "kernels/host/c_api.h"
 
+#include <algorithm>
 #include <exception>
+#include <limits>
 #include <stdexcept>
 #include <string>
 
@@ -34,9 +36,13 @@ const Kernel& kernel_at(int index) {
   return list[static_cast<std::size_t>(index)];
 }
 
-Problem problem_of(const fa_problem& p) {
-  if (p.element < FA_FP32 || p.element > FA_E4M3)
+Element element_of(int element) {
+  if (element < FA_FP32 || element > FA_E4M3)
     throw std::invalid_argument("element must be 0 (fp32), 1 (fp16), 2 (bf16) or 3 (e4m3)");
+  return static_cast<Element>(element);
+}
+
+Problem problem_of(const fa_problem& p) {
   return {.batch = p.batch,
           .heads = p.heads,
           .kv_heads = p.kv_heads,
@@ -44,10 +50,14 @@ Problem problem_of(const fa_problem& p) {
           .n_kv = p.n_kv,
           .d = p.d,
           .causal = p.causal != 0,
-          .element = static_cast<Element>(p.element)};
+          .element = element_of(p.element)};
 }
 
 View view_of(const fa_view& v) { return {v.data, v.batch_stride, v.row_stride, v.head_stride, v.d_stride}; }
+
+Scales scales_of(const fa_scales& s) {
+  return {s.data, static_cast<int>(std::clamp<std::int64_t>(s.rows, 0, std::numeric_limits<int>::max()))};
+}
 
 }  // namespace
 
@@ -115,6 +125,25 @@ int fa_run(int kernel, const fa_args* a) {
                             .dk = view_of(a->dk),
                             .dv = view_of(a->dv),
                             .workspace = a->workspace,
-                            .stream = static_cast<Stream>(a->stream)});
+                            .stream = static_cast<Stream>(a->stream),
+                            .q_scales = scales_of(a->q_scales),
+                            .k_scales = scales_of(a->k_scales),
+                            .v_scales = scales_of(a->v_scales)});
+  });
+}
+
+int fa_quantise(const fa_cast* c) {
+  return guarded([&] {
+    quantise({.element = element_of(c->element),
+              .batch = c->batch,
+              .n = c->n,
+              .heads = c->heads,
+              .d = c->d,
+              .from = view_of(c->from),
+              .to = view_of(c->to),
+              .scales = c->scales,
+              .rows = c->rows,
+              .rotate = c->rotate != 0,
+              .stream = static_cast<Stream>(c->stream)});
   });
 }

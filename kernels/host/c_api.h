@@ -28,15 +28,33 @@ typedef struct fa_view {
   int64_t batch_stride, row_stride, head_stride, d_stride;
 } fa_view;
 
+/* Of an e4m3 tensor: a scale for every `rows` rows of each head, [batch, heads, ceil(n / rows)]; null: all 1. */
+typedef struct fa_scales {
+  const float* data;
+  int64_t rows;
+} fa_scales;
+
 typedef struct fa_args {
   fa_problem problem;
   float scale;
   fa_view q, k, v, o;
-  float* lse;                /* [batch, heads, n_q] */
-  fa_view d_out, dq, dk, dv; /* backward only */
-  void* workspace;           /* fa_workspace_bytes of device memory, at a multiple of 256 */
-  void* stream;              /* a cudaStream_t */
+  float* lse;                             /* [batch, heads, n_q] */
+  fa_view d_out, dq, dk, dv;              /* backward only */
+  void* workspace;                        /* fa_workspace_bytes of device memory, at a multiple of 256 */
+  void* stream;                           /* a cudaStream_t */
+  fa_scales q_scales, k_scales, v_scales; /* e4m3 only */
 } fa_args;
+
+/* A tensor of 16 bits to e4m3 (kernels/attention.h, Cast). */
+typedef struct fa_cast {
+  int32_t element; /* of from: FA_FP16 or FA_BF16 */
+  int32_t batch, n, heads, d;
+  int32_t rows;   /* that share a scale */
+  int32_t rotate; /* 0 or 1 */
+  fa_view from, to;
+  float* scales; /* [batch, heads, ceil(n / rows)], written */
+  void* stream;
+} fa_cast;
 
 #if defined(__GNUC__)
 #pragma GCC visibility push(default)
@@ -59,6 +77,8 @@ int fa_why_not(int kernel, const fa_problem* problem);
 int fa_workspace_bytes(int kernel, const fa_problem* problem, size_t* bytes);
 /* Checks the arguments, then enqueues on the stream; does not wait. */
 int fa_run(int kernel, const fa_args* args);
+/* The same for a cast. */
+int fa_quantise(const fa_cast* cast);
 
 #if defined(__GNUC__)
 #pragma GCC visibility pop

@@ -25,12 +25,22 @@ void answer_empty(const Args& args, Pass pass) {
   }
 }
 
+// The keys of one tile share a scale: else a kernel would have to scale every key by itself.
+std::optional<std::string> why_not(const Kernel& kernel, std::string_view name, const Scales& scales, int n) {
+  const int tile = kernel.tiling.rows_kv;
+  if (scales.data == nullptr || scales.rows >= n || scales.rows % tile == 0) return std::nullopt;
+  return fmt::format("{}.rows = {} must be a multiple of {}, the keys that {} loads at once, or at least n_kv = {}.",
+                     name, scales.rows, tile, kernel.name, n);
+}
+
 }  // namespace
 
 void run(const Kernel& kernel, const Args& args) {
   if (auto sentence = why_invalid(args, kernel.pass)) throw std::invalid_argument(*sentence);
   if (auto sentence = why_not(kernel, args.problem)) throw std::invalid_argument(*sentence);
   const Problem& p = args.problem;
+  for (const auto& [name, scales] : {std::pair{"k_scales", &args.k_scales}, {"v_scales", &args.v_scales}})
+    if (auto sentence = why_not(kernel, name, *scales, p.n_kv)) throw std::invalid_argument(*sentence);
   if (p.batch == 0 || p.n_q == 0 || p.n_kv == 0) return answer_empty(args, kernel.pass);
 
   if (const std::size_t bytes = workspace_bytes(kernel, p);

@@ -19,12 +19,12 @@ struct Tensor {
   bool written;
 };
 
-std::optional<std::string> why_invalid(const Tensor& tensor, const Problem& problem) {
+std::optional<std::string> why_invalid(const Tensor& tensor, std::int64_t batch, int d) {
   const auto& [name, view, n, heads, element, written] = tensor;
-  if (problem.batch == 0 || n == 0) return std::nullopt;  // no numbers, so no address
+  if (batch == 0 || n == 0) return std::nullopt;  // no numbers, so no address
   if (view.data == nullptr)
-    return fmt::format("{} is null: give the device address of a [{}, {}, {}, {}] tensor of {}.", name, problem.batch,
-                       n, heads, problem.d, name_of(element));
+    return fmt::format("{} is null: give the device address of a [{}, {}, {}, {}] tensor of {}.", name, batch, n, heads,
+                       d, name_of(element));
   if (view.d_stride != 1)
     return fmt::format(
         "{}'s last dimension has stride {}, and it must be contiguous (stride 1): pass a contiguous copy.", name,
@@ -37,7 +37,7 @@ std::optional<std::string> why_invalid(const Tensor& tensor, const Problem& prob
     std::string_view name;
     std::int64_t extent, stride;
   };
-  for (const Axis& axis : std::array{Axis{"batch", problem.batch, view.batch_stride}, Axis{"row", n, view.row_stride},
+  for (const Axis& axis : std::array{Axis{"batch", batch, view.batch_stride}, Axis{"row", n, view.row_stride},
                                      Axis{"head", heads, view.head_stride}}) {
     if (axis.extent == 1) continue;  // its stride is never used
     if (axis.stride * size_of(element) % alignment != 0)
@@ -52,6 +52,23 @@ std::optional<std::string> why_invalid(const Tensor& tensor, const Problem& prob
   return std::nullopt;
 }
 
+std::optional<std::string> why_invalid_d(int d) {
+  if (d > 0 && d % 8 == 0 && d <= 256) return std::nullopt;
+  return fmt::format(
+      "d = {} must be a multiple of 8 from 8 to 256: pad q, k and v with zeros, and keep the scale of the true d.", d);
+}
+
+std::optional<std::string> why_invalid(std::string_view name, const Scales& scales, Element element) {
+  if (scales.data == nullptr) return std::nullopt;
+  if (element != Element::e4m3)
+    return fmt::format("{} belong to e4m3 tensors, and the problem is in {}: leave them null.", name, name_of(element));
+  if (reinterpret_cast<std::uintptr_t>(scales.data) % sizeof(float) != 0)
+    return fmt::format("{} must start at a multiple of 4 bytes.", name);
+  if (scales.rows <= 0)
+    return fmt::format("{}.rows = {} must be positive: so many rows share a scale.", name, scales.rows);
+  return std::nullopt;
+}
+
 std::optional<std::string> why_invalid(const Problem& p) {
   if (p.batch < 0 || p.n_q < 0 || p.n_kv < 0)
     return fmt::format("batch = {}, n_q = {} and n_kv = {} must not be negative.", p.batch, p.n_q, p.n_kv);
@@ -59,11 +76,7 @@ std::optional<std::string> why_invalid(const Problem& p) {
     return fmt::format(
         "heads = {} must be a positive multiple of kv_heads = {}: each key head serves equally many query heads.",
         p.heads, p.kv_heads);
-  if (p.d <= 0 || p.d % 8 != 0 || p.d > 256)
-    return fmt::format(
-        "d = {} must be a multiple of 8 from 8 to 256: pad q, k and v with zeros, and keep the scale of the true d.",
-        p.d);
-  return std::nullopt;
+  return why_invalid_d(p.d);
 }
 
 }  // namespace
@@ -87,13 +100,34 @@ std::optional<std::string> why_invalid(const Args& args, Pass pass) {
     tensors.push_back({"dv", args.dv, p.n_kv, p.kv_heads, p.element, true});
   }
   for (const Tensor& tensor : tensors)
-    if (auto sentence = why_invalid(tensor, p)) return sentence;
+    if (auto sentence = why_invalid(tensor, p.batch, p.d)) return sentence;
+  for (const auto& [name, scales] :
+       {std::pair{"q_scales", &args.q_scales}, {"k_scales", &args.k_scales}, {"v_scales", &args.v_scales}})
+    if (auto sentence = why_invalid(name, *scales, p.element)) return sentence;
 
   if (p.batch == 0 || p.n_q == 0) return std::nullopt;
   if (args.lse == nullptr)
     return fmt::format("lse is null: give the device address of {} x {} x {} floats.", p.batch, p.heads, p.n_q);
   if (reinterpret_cast<std::uintptr_t>(args.lse) % sizeof(float) != 0)
     return std::string("lse must start at a multiple of 4 bytes.");
+  return std::nullopt;
+}
+
+std::optional<std::string> why_invalid(const Cast& cast) {
+  if (cast.element != Element::fp16 && cast.element != Element::bf16)
+    return fmt::format("quantise casts fp16 and bf16, and the tensor is in {}.", name_of(cast.element));
+  if (cast.batch < 0 || cast.n < 0 || cast.heads <= 0)
+    return fmt::format("batch = {} and n = {} must not be negative, and heads = {} must be positive.", cast.batch,
+                       cast.n, cast.heads);
+  if (cast.rows <= 0) return fmt::format("rows = {} must be positive: so many rows share a scale.", cast.rows);
+  if (auto sentence = why_invalid_d(cast.d)) return sentence;
+  for (const Tensor& tensor : std::array{Tensor{"from", cast.from, cast.n, cast.heads, cast.element, false},
+                                         Tensor{"to", cast.to, cast.n, cast.heads, Element::e4m3, true}})
+    if (auto sentence = why_invalid(tensor, cast.batch, cast.d)) return sentence;
+  if (cast.batch != 0 && cast.n != 0 &&
+      (cast.scales == nullptr || reinterpret_cast<std::uintptr_t>(cast.scales) % sizeof(float) != 0))
+    return fmt::format("scales must be the device address of {} x {} x {} floats.", cast.batch, cast.heads,
+                       (std::int64_t{cast.n} + cast.rows - 1) / cast.rows);
   return std::nullopt;
 }
 

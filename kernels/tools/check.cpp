@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "kernels/tools/compare.h"
+#include "kernels/tools/fp8_table.h"
 #include "kernels/tools/judge.h"
 #include "kernels/tools/loops.h"
 #include "kernels/tools/operands.h"
@@ -61,7 +62,8 @@ class Report {
 void check_the_checker(Report& report) {
   for (const auto& [n_q, n_kv, causal] :
        {std::tuple{5, 7, false}, {7, 5, true}, {70, 90, true}, {33, 33, true}, {1, 80, false}})
-    for (const int kv_heads : {1, 2, 4}) {
+    for (const auto& [kv_heads, element] :
+         {std::pair{1, Element::bf16}, {2, Element::bf16}, {4, Element::bf16}, {2, Element::e4m3}}) {
       const Problem p{.batch = 2,
                       .heads = 4,
                       .kv_heads = kv_heads,
@@ -69,14 +71,16 @@ void check_the_checker(Report& report) {
                       .n_kv = n_kv,
                       .d = 24,
                       .causal = causal,
-                      .element = Element::bf16};
+                      .element = element};
       const Distribution numbers{.seed = 7, .mean = 0.1f};
       Operands x(p, Layout::gaps, numbers, numbers, numbers);
-      const Answer<double> gpu = reference_attention({p, p.scale(), x.q, x.k, x.v, &x.d_out});
+      if (element == Element::e4m3) x.make_scales(16, 7);
+      const Inputs inputs = x.inputs(p.scale(), &x.d_out);
+      const Answer<double> gpu = reference_attention(inputs);
       HostTensors cpu;
-      cpu.q = host_numbers(x.q);
-      cpu.k = host_numbers(x.k);
-      cpu.v = host_numbers(x.v);
+      cpu.q = host_numbers(x.q, inputs.q_scales);
+      cpu.k = host_numbers(x.k, inputs.k_scales);
+      cpu.v = host_numbers(x.v, inputs.v_scales);
       cpu.d_out = host_numbers(x.d_out);
       attention_by_loops(p, p.scale(), cpu);
 
@@ -96,7 +100,7 @@ void check_the_checker(Report& report) {
       if (!(worst <= tolerance)) complaints.push_back(fmt::format("differs from loops on the CPU by {:.3g}", worst));
       report.add("reference in double", describe({p}), worst / tolerance, complaints);
 
-      const Answer<float> plain = plain_attention({p, p.scale(), x.q, x.k, x.v, &x.d_out});
+      const Answer<float> plain = plain_attention(inputs);
       const auto accepted = [&] {
         const Difference difference = compare(x.o, gpu.o, plain.o);
         return difference.wrong_kind == 0 && difference.error <= difference.tolerance();
@@ -109,15 +113,36 @@ void check_the_checker(Report& report) {
       expect("an output that nobody wrote was accepted", !accepted());
       x.o.set_from(gpu.o.as<double>());
       expect("the reference, rounded, was refused", accepted());
-      x.o.set(1, n_q - 1, 3, 23, 2.0f);
+      x.o.set(1, n_q - 1, 3, 23, 20.0f);
       expect("one wrong number was accepted", !accepted());
     }
+}
+
+// What the sweep runs in.
+std::span<const Element> elements_of(const Options& options) {
+  if (options.fp8) return eight_bits;
+  return half_types;
+}
+
+// The error table of the FA-3 paper, which names no sizes: a factor of 1.5 is the same number.
+void check_fp8_errors(const Options& options, const Device& device, Report& report) {
+  constexpr double factor = 1.5;
+  const Fp8Table table = fp8_table(device, options.seed);
+  fmt::print("RMSE of O against double: {}\n{:<52} {:>9} {:>9}\n", table.title, "", "measured", "FA-3 paper");
+  for (const Fp8Error& row : table.rows) {
+    fmt::print("{:<52} {:>9.1e} {:>9.1e}\n", row.method, row.rmse, row.published);
+    std::vector<std::string> complaints;
+    if (!(row.rmse < factor * row.published && row.rmse > row.published / factor))
+      complaints.push_back(fmt::format("RMSE {:.3g} is not within a factor {} of the published {:.3g}", row.rmse,
+                                       factor, row.published));
+    report.add("error table", row.method, row.rmse / (factor * row.published), complaints);
+  }
 }
 
 // Races show as runs that differ: many runs of one ragged problem, bit for bit.
 void check_many_runs(const Options& options, const Device& device, Report& report) {
   constexpr int rounds = 25;  // of two runs each
-  for (const Element element : {Element::bf16, Element::fp16})
+  for (const Element element : elements_of(options))
     for (const int d : {64, 128, 256})
       for (const bool causal : {false, true}) {
         const Case c{{.batch = 4,
@@ -127,7 +152,10 @@ void check_many_runs(const Options& options, const Device& device, Report& repor
                       .n_kv = 1031,
                       .d = d,
                       .causal = causal,
-                      .element = element}};
+                      .element = element},
+                     Layout::packed,
+                     Case::Special::none,
+                     element == Element::e4m3 ? 256 : 0};
         std::string refusal;
         if (!options.wants(c.problem)) continue;
         const std::vector<Kernel> list = options.kernels_for(c.problem, device, refusal);
@@ -148,12 +176,12 @@ int check_kernels(const Options& options) {
   const Device device = current_device();
   std::vector<Case> cases;
   if (options.names_a_problem()) {
-    for (const Element element : {Element::bf16, Element::fp16}) {
+    for (const Element element : elements_of(options)) {
       const Case c{options.problem(1024, 4, 128, element)};
       if (cases.empty() || options.elements.empty()) cases.push_back(c);
     }
   } else {
-    cases = check_cases(kernels(), options.quick);
+    cases = check_cases(kernels(), elements_of(options), options.quick);
     std::erase_if(cases, [&](const Case& c) { return !options.wants(c.problem); });
   }
   if (cases.empty())
@@ -181,6 +209,7 @@ int check_kernels(const Options& options) {
     }
   }
   if (checked == 0) throw std::runtime_error(refusal);
+  if (options.fp8 && !options.quick) check_fp8_errors(options, device, report);
   if (!options.quick && !options.names_a_problem()) check_many_runs(options, device, report);
   if (progress) fmt::print(stderr, "\r{:60}\r", "");
   report.print();

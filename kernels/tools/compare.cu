@@ -67,9 +67,9 @@ Difference compared(Launch launch) {
 
 }  // namespace
 
-std::vector<double> host_numbers(const Tensor& tensor) {
+std::vector<double> host_numbers(const Tensor& tensor, const Scales& scales) {
   const DeviceBuffer packed(static_cast<std::size_t>(tensor.count()) * sizeof(double));
-  unpack_numbers<<<loop_blocks(tensor.count()), loop_threads>>>(numbers_of(tensor), packed.as<double>());
+  unpack_numbers<<<loop_blocks(tensor.count()), loop_threads>>>(numbers_of(tensor), scales, packed.as<double>());
   must(cudaGetLastError(), "reading a tensor");
   return host_numbers(packed);
 }

@@ -25,8 +25,8 @@ Difference compare(const Tensor& out, const DeviceBuffer& reference, const Devic
 // LSE, packed. Errors are relative: |out - reference| / max(1, |reference|).
 Difference compare_lse(const float* out, const DeviceBuffer& reference, const DeviceBuffer& plain);
 
-// The numbers of a tensor on the host, [batch, heads, n, d]; and of a packed array of doubles.
-std::vector<double> host_numbers(const Tensor& tensor);
+// The numbers of a tensor on the host, [batch, heads, n, d], times their scales; and of a packed array of doubles.
+std::vector<double> host_numbers(const Tensor& tensor, const Scales& scales = {});
 std::vector<double> host_numbers(const DeviceBuffer& doubles);
 
 }  // namespace fa::kernels

@@ -27,7 +27,8 @@ class Judge {
   // second run the same bit for bit (but dQ, which may be summed in any order).
   Verdict judge(const Kernel& kernel);
 
-  // NaN under a causal mask: 0 · NaN in tiles on the diagonal depends on the tile; only the forward pass is defined.
+  // Not in 8 bits. NaN under a causal mask: 0 · NaN in tiles on the diagonal depends on the tile; only the forward pass
+  // is defined.
   bool backward_is_defined() const;
 
  private:

@@ -25,6 +25,7 @@ struct Line {
     for (const std::string& name : elements) o.elements.push_back(*element_named(name));
     if (!pass.empty()) o.pass = pass == "forward" ? Pass::forward : Pass::backward;
     if (causal || full) o.causal = causal;
+    if (o.fp8) o.elements = {Element::e4m3};
     if (command.count("--n") != 0) {
       if (!o.n_q) o.n_q = n;
       if (!o.n_kv) o.n_kv = n;
@@ -62,7 +63,12 @@ int main(int argc, char** argv) {
 
   CLI::App& check = *app.add_subcommand("check", "every kernel against attention in double; exit 1 on any failure");
   add_common(check, line);
+  check.add_flag("--fp8", line.options.fp8, "in e4m3 instead of 16 bits, with the error table of the FA-3 paper");
   check.add_flag("--quick", line.options.quick, "a few small cases, for compute-sanitizer");
+
+  CLI::App& long_ =
+      *app.add_subcommand("long", "one head of 1,048,576 causal queries: some rows against double; memory");
+  add_common(long_, line);
 
   CLI::App& bench = *app.add_subcommand("bench", "times and TFLOP/s");
   add_common(bench, line);
@@ -88,11 +94,12 @@ int main(int argc, char** argv) {
   }
 
   if (app.get_subcommands().empty()) {
-    std::fprintf(stderr, "fagpu: name a command: check, bench, measure or explain\n");
+    std::fprintf(stderr, "fagpu: name a command: check, long, bench, measure or explain\n");
     return 2;
   }
 
   const std::map<CLI::App*, int (*)(const Options&)> commands{{&check, check_kernels},
+                                                              {&long_, check_long},
                                                               {&bench, fa::kernels::bench},
                                                               {&measure, fa::kernels::measure},
                                                               {&explain, fa::kernels::explain}};

@@ -72,12 +72,17 @@ inline int loop_blocks(std::int64_t count) {
   return static_cast<int>(blocks < 1 ? 1 : blocks > 8192 ? 8192 : blocks);
 }
 
-// A tensor, packed [batch, heads, n, d].
+// A tensor, packed [batch, heads, n, d], times its scales if it has any.
 template <class T>
-__global__ void unpack_numbers(Numbers from, T* packed) {
+__global__ void unpack_numbers(Numbers from, Scales scales, T* packed) {
   FA_GRID_LOOP(i, from.count()) {
     const auto place = from.place(i);
-    packed[from.packed(place)] = from.load(place);
+    T value = from.load(place);
+    if (scales.data != nullptr) {
+      const std::int64_t groups = (std::int64_t{from.n} + scales.rows - 1) / scales.rows;
+      value *= scales.data[(place.batch * from.heads + place.head) * groups + place.row / scales.rows];
+    }
+    packed[from.packed(place)] = value;
   }
 }
 

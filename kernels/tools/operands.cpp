@@ -45,7 +45,21 @@ Args Operands::args(double scale) const {
           .dk = dk.view(),
           .dv = dv.view(),
           .workspace = workspace.data(),
-          .stream = nullptr};
+          .stream = nullptr,
+          .q_scales = q_scales.scales(),
+          .k_scales = k_scales.scales(),
+          .v_scales = v_scales.scales()};
+}
+
+Inputs Operands::inputs(double scale, const Tensor* gradient) const {
+  return {problem, scale, q, k, v, gradient, q_scales.scales(), k_scales.scales(), v_scales.scales()};
+}
+
+void Operands::make_scales(int rows, std::uint64_t seed) {
+  q_scales = ScaleTable(q, std::max(1, rows * 3 / 8));
+  k_scales = ScaleTable(k, rows);
+  v_scales = ScaleTable(v, rows);
+  for (ScaleTable* table : {&q_scales, &k_scales, &v_scales}) table->randomise(seed++);
 }
 
 void Operands::make_workspace(const Kernel& kernel) {

@@ -15,14 +15,20 @@ bool lacks(const List& list, const Value& value) {
 std::vector<Kernel> Options::kernels_for(const Problem& problem, const Device& device, std::string& refusal) const {
   std::vector<Kernel> list;
   refusal = "no kernel has that --kernel and --pass: `fagpu explain` lists them";
+  bool gpu_lacks = false;
   for (const Kernel& kernel : kernels()) {
     if (lacks(names, kernel.name) || (pass && *pass != kernel.pass)) continue;
     const auto same = [&](const Kernel& other) { return other.name == kernel.name && other.pass == kernel.pass; };
     if (std::any_of(list.begin(), list.end(), same)) continue;
-    if (auto sentence = why_not(kernel, problem, device))
-      refusal = std::move(*sentence);
-    else
+    auto sentence = why_not(kernel, problem, device);
+    if (!sentence) {
       list.push_back(kernel);
+      continue;
+    }
+    const bool on_another_gpu =
+        !why_not(kernel, problem);  // what this GPU lacks says more than what a kernel is not for
+    if (on_another_gpu || !gpu_lacks) refusal = std::move(*sentence);
+    gpu_lacks = gpu_lacks || on_another_gpu;
   }
   return list;
 }

@@ -17,6 +17,7 @@ struct Options {
   std::optional<bool> causal;
   std::optional<int> n_q, n_kv, batch, heads, kv_heads;
   bool quick = false;    // check: small sizes only, for compute-sanitizer
+  bool fp8 = false;      // check: e4m3 instead of 16 bits, and the error table
   bool csv = false;      // bench
   bool json = false;     // explain
   int repeats = 20;      // bench
@@ -35,6 +36,7 @@ struct Options {
 
 // Each returns the exit code, and throws std::exception with one line for what stops it.
 int check_kernels(const Options& options);
+int check_long(const Options& options);
 int bench(const Options& options);
 int measure(const Options& options);
 int explain(const Options& options);

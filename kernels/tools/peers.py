@@ -7,11 +7,13 @@
 Ours come through the C interface (kernels/host/c_api.h); the peers are the back ends of scaled_dot_product_attention:
 "sdpa_flash" is FlashAttention-2 as PyTorch ships it, "sdpa_cudnn" is cuDNN. Inputs are random normal and
 [batch, n, heads, d] for all. Five warm-ups, then rounds in which every implementation runs once; the median of
-CUDA-event times. Flops are 4 n² d per head forward and 2.5 times that backward, half of it when causal.
+CUDA-event times. Flops are 4 n² d per head forward and 2.5 times that backward, half of it when causal. With
+--element e4m3 our 8-bit forward stands beside the same peers, and our own kernel, in bf16 on the same numbers.
 Needs PyTorch and a GPU.
 """
 
 import argparse
+import copy
 import ctypes
 import math
 import pathlib
@@ -20,7 +22,7 @@ import sys
 
 TOKENS, HIDDEN = 16384, 2048
 WARM_UPS = 5
-ELEMENTS = {"fp16": 1, "bf16": 2}
+ELEMENTS = {"fp16": 1, "bf16": 2, "e4m3": 3}
 PASSES = {"fwd": 0, "bwd": 1}
 TOLERANCE = 0.05  # of O and the gradients against PyTorch's: a wrong kernel's speed means nothing
 
@@ -42,6 +44,10 @@ class View(ctypes.Structure):
         return cls(tensor.data_ptr(), *tensor.stride())
 
 
+class Scales(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("rows", ctypes.c_int64)]
+
+
 class Args(ctypes.Structure):
     _fields_ = (
         [("problem", Problem), ("scale", ctypes.c_float)]
@@ -49,6 +55,7 @@ class Args(ctypes.Structure):
         + [("lse", ctypes.c_void_p)]
         + [(name, View) for name in ("d_out", "dq", "dk", "dv")]
         + [("workspace", ctypes.c_void_p), ("stream", ctypes.c_void_p)]
+        + [(name, Scales) for name in ("q_scales", "k_scales", "v_scales")]
     )
 
 
@@ -109,10 +116,20 @@ class Shape:
     def __init__(self, torch, element, d, causal, n, batch, heads):
         self.torch, self.element, self.d, self.causal = torch, element, d, causal
         self.n, self.batch, self.heads = n, batch, heads
-        dtype = {"fp16": torch.float16, "bf16": torch.bfloat16}[element]
+        dtype = {"fp16": torch.float16, "bf16": torch.bfloat16, "e4m3": torch.float8_e4m3fn}[element]
         self.q, self.k, self.v, self.d_out = (
-            torch.randn(batch, n, heads, d, dtype=dtype, device="cuda") for _ in range(4)
+            torch.randn(batch, n, heads, d, device="cuda").to(dtype) for _ in range(4)
         )
+
+    def in_half(self):
+        """The same numbers in a type that peers take."""
+        if self.element != "e4m3":
+            return self
+        half = copy.copy(self)
+        half.element = "bf16"
+        for name in ("q", "k", "v", "d_out"):
+            setattr(half, name, getattr(self, name).to(self.torch.bfloat16))
+        return half
 
     def flops(self, direction):
         products = 4.0 * self.batch * self.heads * self.n**2 * self.d
@@ -123,7 +140,8 @@ class Shape:
         torch = self.torch
         element = ELEMENTS[self.element]
         problem = Problem(self.batch, self.heads, self.heads, self.n, self.n, self.d, int(self.causal), element)
-        o, dq, dk, dv = (torch.empty_like(self.q) for _ in range(4))
+        dtype = torch.bfloat16 if self.element == "e4m3" else self.q.dtype
+        o, dq, dk, dv = (torch.empty_like(self.q, dtype=dtype) for _ in range(4))
         lse = torch.empty(self.batch, self.heads, self.n, device="cuda")
         args = Args(problem=problem, scale=1 / math.sqrt(self.d), lse=lse.data_ptr())
         args.stream = torch.cuda.current_stream().cuda_stream
@@ -196,19 +214,24 @@ def medians(torch, functions, repeats):
 
 
 def compare(torch, library, shape, direction, options):
-    """{implementation: milliseconds}, ours first."""
+    """{(implementation, element): milliseconds}, ours first."""
     from torch.nn.attention import SDPBackend
 
     name, ours, outputs = shape.ours(library, direction, options.kernel)
-    names, functions, truth = [name], [ours], None
+    names, functions, truth = [(name, shape.element)], [ours], None
+    half = shape.in_half()
+    if half is not shape:
+        own, in_half, _ = half.ours(library, direction, None)
+        names.append((own, half.element))
+        functions.append(in_half)
     for peer, backend in (("sdpa_flash", SDPBackend.FLASH_ATTENTION), ("sdpa_cudnn", SDPBackend.CUDNN_ATTENTION)):
         try:
-            function, results = shape.sdpa(backend, direction)
+            function, results = half.sdpa(backend, direction)
         except RuntimeError as error:
             print(f"{peer} does not take d {shape.d} {direction}: {str(error).splitlines()[0]}", file=sys.stderr)
             continue
         truth = truth or results
-        names.append(peer)
+        names.append((peer, half.element))
         functions.append(function)
     ours()
     torch.cuda.synchronize()
@@ -236,6 +259,8 @@ def arguments():
     options = parser.parse_args()
     wrong_n = any(n < 1 or n > TOKENS for n in options.n)
     wrong_d = any(d < 8 or d > 256 or d % 8 for d in options.d)
+    if options.element == "e4m3" and options.direction == "bwd":
+        parser.error("--element e4m3 has a forward pass only")
     if options.repeats < 1 or wrong_n or wrong_d:
         parser.error(f"--repeats takes 1 or more, --n 1 to {TOKENS}, --d multiples of 8 up to 256")
     return options
@@ -244,14 +269,14 @@ def arguments():
 def print_row(shape, direction, times, options):
     tflops = {name: shape.flops(direction) / ms * 1e-9 for name, ms in times.items()}
     if options.csv:
-        for name, ms in times.items():
+        for (name, element), ms in times.items():
             sizes = f"{shape.d},{int(shape.causal)},{shape.n},{shape.batch},{shape.heads}"
-            print(f"{name},{direction},{shape.element},{sizes},{ms:.4f},{tflops[name]:.1f}", flush=True)
+            print(f"{name},{direction},{element},{sizes},{ms:.4f},{tflops[name, element]:.1f}", flush=True)
         return
     ours, *peers = times
-    cells = "".join(f"  {peer} {tflops[peer]:6.1f} ({times[peer] / times[ours]:.2f}x)" for peer in peers)
+    cells = "".join(f"  {peer[0]} {tflops[peer]:6.1f} ({times[peer] / times[ours]:.2f}x)" for peer in peers)
     mask = "causal" if shape.causal else "full"
-    print(f"{direction}  d {shape.d:<3}  {mask:<6}  n {shape.n:<6}  {ours} {tflops[ours]:6.1f}{cells}", flush=True)
+    print(f"{direction}  d {shape.d:<3}  {mask:<6}  n {shape.n:<6}  {ours[0]} {tflops[ours]:6.1f}{cells}", flush=True)
 
 
 def main():
@@ -270,7 +295,7 @@ def main():
         print("impl,pass,dtype,d,causal,n,batch,heads,ms_median,tflops")
     else:
         print(f"TFLOP/s on {torch.cuda.get_device_name()}, PyTorch {torch.__version__}; (x) = ours over that peer")
-    for direction in [options.direction] if options.direction else PASSES:
+    for direction in [options.direction] if options.direction else PASSES if options.element != "e4m3" else ["fwd"]:
         for d in options.d:
             for causal in [True] if options.causal else [False] if options.full else [False, True]:
                 for n in options.n:
@@ -279,7 +304,7 @@ def main():
                     print_row(shape, direction, times, options)
                     ours, *peers = times
                     for peer in peers:
-                        ratios.setdefault((direction, d, peer), []).append(times[peer] / times[ours])
+                        ratios.setdefault((direction, d, peer[0]), []).append(times[peer] / times[ours])
     for (direction, d, peer), values in sorted(ratios.items()):
         mean = math.exp(statistics.fmean(map(math.log, values)))
         summary = f"{direction} d {d}: ours over {peer}: {mean:.3f}x on average, {min(values):.3f}x at worst"

@@ -19,6 +19,19 @@ struct Store {
   }
 };
 
+// P as the second product takes it. In 8 bits it must fill the range of e4m3: 256 · exp(S − m), divided by the row's sum
+// afterwards; a P of 1 / 1024 would be stored as 0.
+template <class T>
+struct StoreP {
+  Element inputs;
+  Store<T> store;
+  __device__ T operator()(T exponential, T total) const {
+    if constexpr (!std::is_same_v<T, double>)
+      if (inputs == Element::e4m3) return rounded(256 * exponential, inputs) / (256 * total);
+    return store(exponential / total);
+  }
+};
+
 // Matrices of one head each, `head` numbers apart. Matrix z of a launch belongs to head (first + z) / group.
 template <class T>
 struct Matrices {
@@ -90,7 +103,7 @@ struct Larger {
 
 // S becomes P, one block a row; keys beyond the visible ones get 0, and a row without any gives LSE = -inf.
 template <class T>
-__global__ void softmax_rows(T* s, T* lse, int n_q, int n_kv, int causal, Store<T> store) {
+__global__ void softmax_rows(T* s, T* lse, int n_q, int n_kv, int causal, StoreP<T> store) {
   const std::int64_t row = blockIdx.x + std::int64_t{gridDim.x} * blockIdx.y;  // y: head
   const std::int64_t last = causal ? std::int64_t{blockIdx.x} + n_kv - n_q + 1 : n_kv;
   const int visible = static_cast<int>(last < 0 ? 0 : last > n_kv ? n_kv : last);
@@ -103,7 +116,7 @@ __global__ void softmax_rows(T* s, T* lse, int n_q, int n_kv, int causal, Store<
   for (int j = static_cast<int>(threadIdx.x); j < visible; j += loop_threads) total += exp(S[j] - shift);
   total = over_block(total, Add());
   for (int j = static_cast<int>(threadIdx.x); j < n_kv; j += loop_threads)
-    S[j] = store(j < visible && total != T(0) ? exp(S[j] - shift) / total : T(0));
+    S[j] = j < visible && total != T(0) ? store(exp(S[j] - shift), total) : T(0);
   if (threadIdx.x == 0) lse[row] = total == T(0) ? -infinity : shift + log(total);
 }
 
@@ -153,16 +166,16 @@ class Plain {
         kv_size_(std::int64_t{p_.n_kv} * p_.d) {}
 
   Answer<T> run() {
-    q_ = numbers(inputs_.q);
-    v_ = numbers(inputs_.v);
-    const DeviceBuffer k = numbers(inputs_.k);
+    q_ = numbers(inputs_.q, inputs_.q_scales);
+    v_ = numbers(inputs_.v, inputs_.v_scales);
+    const DeviceBuffer k = numbers(inputs_.k, inputs_.k_scales);
     k_ = array(kv_heads_ * kv_size_);  // scaled, as frameworks and the official suites' baseline have it
     loop(scale_numbers<T>, kv_heads_ * kv_size_, k.as<T>(), k_.as<T>(), kv_heads_ * kv_size_, scale_, store_);
     answer_.o = array(heads_ * q_size_);
     answer_.lse = array(heads_ * std::int64_t{p_.n_q});
     const bool backward = inputs_.d_out != nullptr;
     if (backward) {
-      d_out_ = numbers(*inputs_.d_out);
+      d_out_ = numbers(*inputs_.d_out, {});
       answer_.dq = array(heads_ * q_size_);
       dk_heads_ = array(heads_ * kv_size_);
       dv_heads_ = array(heads_ * kv_size_);
@@ -197,7 +210,7 @@ class Plain {
 
     product(of_queries(q_), transposed(of_keys(k_)), scores(s_), n_q, n_kv, d, T(1), count);  // S = Q (scale K)ᵀ
     softmax_rows<<<rows, loop_threads>>>(s_.as<T>(), answer_.lse.template as<T>() + std::int64_t{first} * n_q, n_q,
-                                         n_kv, p_.causal, store_);
+                                         n_kv, p_.causal, StoreP<T>{p_.element, store_});
     product(scores(s_), of_keys(v_), of_queries(answer_.o), n_q, d, n_kv, T(1), count);  // O = P V
     if (inputs_.d_out == nullptr) return;
     product(transposed(scores(s_)), of_queries(d_out_), per_head(dv_heads_), n_kv, d, n_q, T(1), count);  // dV=PᵀdO
@@ -222,9 +235,9 @@ class Plain {
   }
 
   DeviceBuffer array(std::int64_t count) { return DeviceBuffer(static_cast<std::size_t>(count) * sizeof(T)); }
-  DeviceBuffer numbers(const Tensor& t) {
+  DeviceBuffer numbers(const Tensor& t, const Scales& scales) {
     DeviceBuffer packed = array(t.count());
-    loop(unpack_numbers<T>, t.count(), numbers_of(t), packed.as<T>());
+    loop(unpack_numbers<T>, t.count(), numbers_of(t), scales, packed.as<T>());
     return packed;
   }
 

@@ -1,7 +1,8 @@
 // Attention the plain way, on the GPU: every step a whole matrix, every kernel a few lines. It is the truth that the
 // published kernels are held against, and the measure of how far one may be from it:
 //   reference  all in double;
-//   plain      the same steps in fp32, with every matrix that a framework would store rounded to the element type.
+//   plain      the same steps in fp32, with every matrix that a framework would store rounded to the element type. In
+//              8 bits Q, K, V and P are e4m3, the others bf16.
 #pragma once
 
 #include "kernels/tools/cuda.h"
@@ -22,6 +23,7 @@ struct Inputs {
   const Tensor& k;
   const Tensor& v;
   const Tensor* d_out = nullptr;  // null: forward only
+  Scales q_scales = {}, k_scales = {}, v_scales = {};
 };
 
 Answer<double> reference_attention(const Inputs& inputs);

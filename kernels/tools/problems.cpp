@@ -27,7 +27,6 @@ constexpr Shape official_shapes[] = {{1, 1},       {64, 128},    {128, 192},  {2
 constexpr Heads official_heads[] = {{6, 6}, {6, 2}, {6, 1}};
 constexpr int native_d[] = {64, 128, 256};
 constexpr int padded_d[] = {8, 32, 40, 72, 80, 96, 112, 160, 192, 224, 248};
-constexpr Element half_types[] = {Element::bf16, Element::fp16};
 
 Problem make(Shape shape, int batch, Heads heads, int d, bool causal, Element element) {
   return {.batch = batch,
@@ -55,17 +54,33 @@ std::set<Shape> shapes_around_tiles(std::span<const Kernel> list, int d) {
   return shapes;
 }
 
-std::vector<Case> quick_cases() {
+// Numbers in 16 bytes: what d and every stride are multiples of.
+constexpr int step_of(Element element) { return 16 / size_of(element); }
+
+std::vector<Case> quick_cases(Element first, Element second) {
   std::vector<Case> cases;
   for (const int d : native_d)
     for (const bool causal : {false, true}) {
-      cases.push_back({make({130, 150}, 1, {2, 1}, d, causal, Element::bf16), Layout::gaps});
-      cases.push_back({make({33, 257}, 2, {1, 1}, d - 8, causal, Element::fp16)});
+      cases.push_back({make({130, 150}, 1, {2, 1}, d, causal, first), Layout::gaps});
+      cases.push_back({make({33, 257}, 2, {1, 1}, d - step_of(second), causal, second)});
     }
-  cases.push_back({make({70, 20}, 1, {1, 1}, 64, true, Element::bf16)});  // rows without keys
-  cases.push_back({make({0, 64}, 1, {1, 1}, 64, false, Element::bf16)});
-  cases.push_back({make({64, 0}, 1, {1, 1}, 64, false, Element::bf16)});
+  cases.push_back({make({70, 20}, 1, {1, 1}, 64, true, first)});  // rows without keys
+  cases.push_back({make({0, 64}, 1, {1, 1}, 64, false, first)});
+  cases.push_back({make({64, 0}, 1, {1, 1}, 64, false, first)});
   return cases;
+}
+
+// 8 bits have scales: most cases one for every 128 or 256 keys, some one for each head, some none.
+void add_scales(std::vector<Case>& cases) {
+  constexpr int rows[] = {128, 256, 1 << 20, 0};
+  std::size_t i = 0;
+  for (Case& c : cases)
+    if (c.problem.element == Element::e4m3) c.scale_rows = rows[i++ % std::size(rows)];
+}
+
+// e4m3 has no infinity.
+bool exists(Case::Special special, Element element) {
+  return element != Element::e4m3 || special != Case::Special::infinite_k;
 }
 
 std::string_view name_of(Case::Special special) {
@@ -83,10 +98,10 @@ std::string_view name_of(Case::Special special) {
 
 }  // namespace
 
-std::vector<Case> check_cases(std::span<const Kernel> list, bool quick) {
-  if (quick) return quick_cases();
+std::vector<Case> check_cases(std::span<const Kernel> list, std::span<const Element> elements, bool quick) {
   std::vector<Case> cases;
-  for (const Element element : half_types)
+  if (quick) cases = quick_cases(elements.front(), elements.back());
+  for (const Element element : quick ? std::span<const Element>() : elements)
     for (const bool causal : {false, true}) {
       for (const int d : native_d) {
         for (const Shape shape : official_shapes) {
@@ -97,18 +112,22 @@ std::vector<Case> check_cases(std::span<const Kernel> list, bool quick) {
         for (const Shape shape : shapes_around_tiles(list, d))
           cases.push_back({make(shape, 1, {2, 1}, d, causal, element), Layout::gaps});
       }
-      for (const int d : padded_d)
+      for (const int d : padded_d) {
+        if (d % step_of(element) != 0) continue;
         for (const Shape shape : {Shape{113, 203}, Shape{256, 512}, Shape{1023, 1024}, Shape{384, 256}})
           cases.push_back({make(shape, 2, {4, 2}, d, causal, element), d % 16 == 0 ? Layout::packed : Layout::gaps});
+      }
       for (const int d : native_d) {
         for (const Shape shape : {Shape{0, 64}, Shape{64, 0}, Shape{0, 0}})
           cases.push_back({make(shape, 2, {2, 1}, d, causal, element), Layout::gaps});
         for (const auto special : {Case::Special::outliers, Case::Special::large_logits, Case::Special::tiny_scale,
                                    Case::Special::nan_in_q, Case::Special::nan_in_k, Case::Special::infinite_k})
-          cases.push_back({make({300, 333}, 2, {4, 2}, d, causal, element), Layout::gaps, special});
+          if (exists(special, element))
+            cases.push_back({make({300, 333}, 2, {4, 2}, d, causal, element), Layout::gaps, special});
         cases.push_back({make({200, 300}, 2, {2, 1}, d, causal, element), Layout::far});
       }
     }
+  add_scales(cases);
   return cases;
 }
 
@@ -149,12 +168,13 @@ std::vector<Problem> measured_problems() {
 
 std::string describe(const Case& c) {
   const Problem& p = c.problem;
-  return fmt::format("batch {}, heads {}/{}, n {}x{}, d {}, {}{}{}{}", p.batch, p.heads, p.kv_heads, p.n_q, p.n_kv, p.d,
-                     name_of(p.element), p.causal ? ", causal" : "",
+  return fmt::format("batch {}, heads {}/{}, n {}x{}, d {}, {}{}{}{}{}", p.batch, p.heads, p.kv_heads, p.n_q, p.n_kv,
+                     p.d, name_of(p.element), p.causal ? ", causal" : "",
                      c.layout == Layout::gaps  ? ", with gaps"
                      : c.layout == Layout::far ? ", far apart"
                                                : "",
-                     c.special == Case::Special::none ? std::string() : fmt::format(", {}", name_of(c.special)));
+                     c.special == Case::Special::none ? std::string() : fmt::format(", {}", name_of(c.special)),
+                     c.scale_rows == 0 ? std::string() : fmt::format(", a scale for {} keys", c.scale_rows));
 }
 
 }  // namespace fa::kernels

@@ -1,6 +1,7 @@
 // The problems that each command runs when it is given no sizes.
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -14,11 +15,15 @@ struct Case {
   Problem problem;
   Layout layout = Layout::packed;
   Special special = Special::none;
+  int scale_rows = 0;  // e4m3: keys that share a scale; 0: all scales are 1
 };
 
 // The official suites' shapes, tiles ± 1 of every kernel in `list`, empty problems, rows without keys, odd head
-// dimensions, grouped heads, layouts and special numbers. `quick`: a few small ones that reach the same code.
-std::vector<Case> check_cases(std::span<const Kernel> list, bool quick);
+// dimensions, grouped heads, layouts and special numbers, in each of `elements`. `quick`: a few small ones that reach the
+// same code.
+std::vector<Case> check_cases(std::span<const Kernel> list, std::span<const Element> elements, bool quick);
+inline constexpr std::array half_types{Element::bf16, Element::fp16};
+inline constexpr std::array eight_bits{Element::e4m3};
 
 // The usual speed protocol: 16k tokens, hidden size 2048, n from 512 to 16k, causal or not.
 std::vector<Problem> bench_problems();

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <random>
+#include <vector>
 
 #include "kernels/tools/number.cuh"
 #include "kernels/tools/tensor.h"
@@ -23,12 +25,13 @@ __global__ void randomise_numbers(Numbers to, Distribution distribution) {
     const float angle = static_cast<float>((bits >> 16) & 0xFFFFFF) * 0x1p-24f;  // [0, 1)
     const float outlier = static_cast<float>(bits & 0xFFFF) * 0x1p-16f;
     float value = sqrtf(-2.0f * logf(u)) * cospif(2.0f * angle) * distribution.scale + distribution.mean;
-    if (outlier < distribution.outliers) value *= 8.0f;
+    if (outlier < distribution.outliers) value *= distribution.outlier_scale;
     store_number(to.view.data, to.offset(to.place(i)), to.element, value);
   }
 }
 
-__global__ void set_numbers(Numbers to, const double* packed) {
+template <class T>
+__global__ void set_numbers(Numbers to, const T* packed) {
   FA_GRID_LOOP(i, to.count()) {
     const auto place = to.place(i);
     store_number(to.view.data, to.offset(place), to.element, static_cast<float>(packed[to.packed(place)]));
@@ -118,11 +121,14 @@ void Tensor::set(int batch, int row, int head, int col, float value) {
   must(cudaGetLastError(), "setting a number");
 }
 
-void Tensor::set_from(const double* packed) {
+template <class T>
+void Tensor::set_numbers_from(const T* packed) {
   if (count() == 0) return;
   set_numbers<<<loop_blocks(count()), loop_threads>>>(numbers_of(*this), packed);
   must(cudaGetLastError(), "filling a tensor");
 }
+void Tensor::set_from(const double* packed) { set_numbers_from(packed); }
+void Tensor::set_from(const float* packed) { set_numbers_from(packed); }
 
 std::int64_t Tensor::touched_gaps() const {
   const Count poison_everywhere, poison_in_view;
@@ -133,6 +139,20 @@ std::int64_t Tensor::touched_gaps() const {
                                                                  poison_in_view.device());
   const auto gap_bytes = static_cast<std::int64_t>(buffer_.bytes()) - count() * size_of(element_);
   return gap_bytes - (poison_everywhere.value() - poison_in_view.value());
+}
+
+ScaleTable::ScaleTable(const Tensor& of, int rows)
+    : values(static_cast<std::size_t>(std::int64_t{of.batch()} * of.heads() * ((of.n() + rows - 1) / rows)) *
+             sizeof(float)),
+      rows(rows) {
+  must(cudaMemset(values.data(), poison_byte, values.bytes()), "poisoning scales");
+}
+
+void ScaleTable::randomise(std::uint64_t seed) {
+  std::mt19937 random(static_cast<std::mt19937::result_type>(seed));
+  std::vector<float> host(values.bytes() / sizeof(float));
+  for (float& value : host) value = 0.5f + 1.5f * static_cast<float>(random() >> 8) * 0x1p-24f;
+  must(cudaMemcpy(values.data(), host.data(), values.bytes(), cudaMemcpyHostToDevice), "filling scales");
 }
 
 std::int64_t different_words(const DeviceBuffer& a, const DeviceBuffer& b) {

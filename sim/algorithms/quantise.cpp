@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "sim/core/element.h"
-#include "sim/core/random.h"
+#include "sim/core/rotation.h"
 
 namespace fa {
 namespace {
@@ -59,14 +59,12 @@ std::vector<Matrix> rotated(const std::vector<Matrix>& heads) {
   std::vector<Matrix> result = heads;
   if (heads.empty()) return result;
   const auto d = static_cast<std::size_t>(heads.front().cols());
-  const std::size_t part = d & (~d + 1);  // the largest power of two that divides d
-  Random random(1);                       // any signs will do, as long as Q and K have the same
-  std::vector<float> signs;
-  for (std::size_t c = 0; c < d; ++c) signs.push_back(random.chance(0.5) ? 1.0f : -1.0f);
+  const auto part = static_cast<std::size_t>(rotation_part(heads.front().cols()));
+  const auto negative = rotation_signs();
   for (Matrix& head : result)
     for (int r = 0; r < head.rows(); ++r) {
       const std::span<float> row = head.view().row(r);
-      for (std::size_t c = 0; c < d; ++c) row[c] *= signs[c];
+      for (std::size_t c = 0; c < d; ++c) row[c] *= negative[c % negative.size()] ? -1.0f : 1.0f;
       for (std::size_t begin = 0; begin < d; begin += part) hadamard(row.subspan(begin, part));
     }
   return result;

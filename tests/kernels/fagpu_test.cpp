@@ -31,7 +31,8 @@ bool contains(const std::string& text, const std::string& part) { return text.fi
 }  // namespace
 
 TEST_CASE("without a GPU every command that needs one says so in one line and exits 1") {
-  for (const std::string command : {"check", "bench", "measure --out /tmp/never.json", "explain"}) {
+  for (const std::string command :
+       {"check", "check --fp8", "long", "bench", "measure --out /tmp/never.json", "explain"}) {
     const Outcome outcome = fagpu(command);
     INFO(command << ": " << outcome.text);
     CHECK(outcome.code == 1);
@@ -41,14 +42,15 @@ TEST_CASE("without a GPU every command that needs one says so in one line and ex
 }
 
 TEST_CASE("a command line that cannot be read is exit code 2 and one line that names the argument") {
-  for (const auto& [arguments, named] : {std::pair<std::string, std::string>{"", "check, bench, measure or explain"},
-                                         {"nonsense", "nonsense"},
-                                         {"check --d 300", "--d"},
-                                         {"bench --n 0", "--n"},
-                                         {"bench --element int8", "--element"},
-                                         {"check --pass sideways", "--pass"},
-                                         {"check --causal --full", "--full"},
-                                         {"measure --n", "--n"}}) {
+  for (const auto& [arguments, named] :
+       {std::pair<std::string, std::string>{"", "check, long, bench, measure or explain"},
+        {"nonsense", "nonsense"},
+        {"check --d 300", "--d"},
+        {"bench --n 0", "--n"},
+        {"bench --element int8", "--element"},
+        {"check --pass sideways", "--pass"},
+        {"check --causal --full", "--full"},
+        {"measure --n", "--n"}}) {
     const Outcome outcome = fagpu(arguments);
     INFO(arguments << ": " << outcome.text);
     CHECK(outcome.code == 2);

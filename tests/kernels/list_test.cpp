@@ -61,6 +61,29 @@ TEST_CASE("an H200 has a kernel for every head dimension, mask, type and pass") 
         }
 }
 
+TEST_CASE("an H200 has a forward kernel in 8 bits for every head dimension and mask, and no older GPU has one") {
+  for (const int d : {16, 64, 80, 128, 160, 256})
+    for (const bool causal : {false, true}) {
+      const Problem p{
+          .heads = 8, .kv_heads = 2, .n_q = 1000, .n_kv = 1300, .d = d, .causal = causal, .element = Element::e4m3};
+      INFO(describe(p));
+      CHECK(choose(p, Pass::forward, h200).kernel != nullptr);
+      CHECK(choose(p, Pass::backward, h200).kernel == nullptr);
+      CHECK(choose(p, Pass::forward, t4).kernel == nullptr);
+    }
+}
+
+TEST_CASE("the sweep in 8 bits has scales by tile, by head and none, and no stride that 16 bytes do not divide") {
+  std::set<int> scale_rows;
+  for (const Case& c : check_cases(fa::kernels::kernels(), eight_bits, false)) {
+    INFO(describe(c));
+    CHECK(c.problem.element == Element::e4m3);
+    CHECK(c.problem.d % 16 == 0);
+    scale_rows.insert(c.scale_rows);
+  }
+  CHECK(scale_rows == std::set<int>{0, 128, 256, 1 << 20});
+}
+
 TEST_CASE("a Turing GPU gets a kernel that was made for it") {
   const Problem p{.heads = 8, .kv_heads = 8, .n_q = 1024, .n_kv = 1024, .d = 64, .element = Element::fp16};
   for (const Pass pass : {Pass::forward, Pass::backward}) {
@@ -87,11 +110,12 @@ TEST_CASE("the measured problems number at least 40, differ, and span 512 to 128
 }
 
 TEST_CASE("the sweep meets both edges of every kernel's tiles") {
-  const auto cases = check_cases(fa::kernels::kernels(), false);
+  const auto half = check_cases(fa::kernels::kernels(), half_types, false);
+  const auto eight = check_cases(fa::kernels::kernels(), eight_bits, false);
   for (const Kernel& kernel : fa::kernels::kernels())
     for (const int edge : {-1, 0, 1}) {
       bool rows = false, keys = false;
-      for (const Case& c : cases) {
+      for (const Case& c : kernel.elements[0] == Element::e4m3 ? eight : half) {
         if (c.problem.d != kernel.d) continue;
         rows = rows || c.problem.n_q == kernel.tiling.rows_q + edge;
         keys = keys || c.problem.n_kv == kernel.tiling.rows_kv + edge;

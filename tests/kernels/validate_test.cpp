@@ -113,6 +113,80 @@ TEST_CASE("tensors without numbers need no address") {
   CHECK(complaint(a, Pass::backward) == "fine");
 }
 
+TEST_CASE("scales belong to e4m3, and say how many rows share one") {
+  const auto* const table = static_cast<const float*>(address(0x70000));
+  Args a = good_args();
+  a.k_scales = {table, 128};
+  CHECK(complaint(a) == "k_scales belong to e4m3 tensors, and the problem is in bf16: leave them null.");
+  a.problem.element = Element::e4m3;
+  CHECK(complaint(a) == "fine");
+  a.k_scales.rows = 0;
+  CHECK(contains(complaint(a), "k_scales.rows = 0 must be positive"));
+  a.k_scales = {static_cast<const float*>(address(0x70002)), 128};
+  CHECK(contains(complaint(a), "k_scales must start at a multiple of 4"));
+}
+
+TEST_CASE("run wants the keys of one tile to share a scale") {
+  static constexpr Element types[] = {Element::e4m3};
+  static int launches;
+  launches = 0;
+  const Kernel kernel{.name = "k",
+                      .algorithm = "flash3",
+                      .d = 64,
+                      .tiling = {.rows_kv = 96},
+                      .elements = types,
+                      .launch = [](const Args&) { ++launches; }};
+  Args a = good_args();
+  a.problem.element = Element::e4m3;
+  for (const int rows : {96, 192, 200, 1'000'000}) {  // n_kv is 200
+    a.v_scales = {static_cast<const float*>(address(0x70000)), rows};
+    run(kernel, a);
+  }
+  CHECK(launches == 4);
+  a.v_scales.rows = 128;
+  CHECK_THROWS_WITH(
+      run(kernel, a),
+      "v_scales.rows = 128 must be a multiple of 96, the keys that k loads at once, or at least n_kv = 200.");
+  a.v_scales = {};
+  a.q_scales = {static_cast<const float*>(address(0x70000)), 7};  // queries may have any
+  run(kernel, a);
+  CHECK(launches == 5);
+}
+
+TEST_CASE("a cast is checked as a tensor of each type, and wants its scales") {
+  const Cast good{.element = Element::fp16,
+                  .batch = 2,
+                  .n = 100,
+                  .heads = 8,
+                  .d = 64,
+                  .from = packed_view(address(0x10000), 100, 8, 64),
+                  .to = packed_view(address(0x90000), 100, 8, 64),
+                  .scales = static_cast<float*>(address(0x70000)),
+                  .rows = 96};
+  CHECK_FALSE(why_invalid(good).has_value());
+  const auto complains = [&](auto change, std::string_view about) {
+    Cast cast = good;
+    change(cast);
+    const std::string text = why_invalid(cast).value_or("fine");
+    INFO(text);
+    CHECK(contains(text, about));
+  };
+  complains([](Cast& c) { c.element = Element::e4m3; }, "quantise casts fp16 and bf16, and the tensor is in e4m3.");
+  complains([](Cast& c) { c.rows = 0; }, "rows = 0 must be positive");
+  complains([](Cast& c) { c.d = 20; }, "d = 20 must be a multiple of 8");
+  complains([](Cast& c) { c.heads = 0; }, "heads = 0 must be positive");
+  complains([](Cast& c) { c.from.data = nullptr; },
+            "from is null: give the device address of a [2, 100, 8, 64] tensor of fp16.");
+  complains([](Cast& c) { c.to.row_stride = 8 * 64 + 8; }, "to's row stride of 520 numbers is 520 bytes");
+  complains([](Cast& c) { c.to.head_stride = 0; }, "to is written, and its head stride is 0");
+  complains([](Cast& c) { c.scales = nullptr; }, "scales must be the device address of 2 x 8 x 2 floats.");
+  Cast empty = good;
+  empty.n = 0;
+  empty.from = empty.to = {};
+  empty.scales = nullptr;
+  CHECK_FALSE(why_invalid(empty).has_value());
+}
+
 TEST_CASE("run refuses wrong arguments and a workspace that is missing, before anything is launched") {
   static constexpr Element types[] = {Element::bf16};
   const auto launch = [](const Args&) { FAIL("launched"); };

@@ -1,0 +1,467 @@
+// FlashAttention-3, forward, in 8 bits: twice the multiply-adds per cycle, for operands that need care.
+//
+//            K, V   [n_kv, d] e4m3             shared      Q_i │ rings of K_j, V_j and V_jᵀ
+//           ┌─────┬─────┬─────┬──              registers   S, P, m, l, T, O_i of each consumer's 64 rows
+//           │ j   │ j−1 │ j−2 │  ──▶ streamed
+//  Q  ┌───┐ └─────┴─────┴─────┴──              loader       one warp: starts the copies of Q, K and V (TMA)
+//     │ i │  S = Q_i K_jᵀ                      transposers  three warps: V_j ──▶ V_jᵀ
+//     └───┘  P = exp(S − m), in e4m3           consumers    2 or 3 warpgroups of 64 rows of Q
+//            T = P V_j;  O = O·f + T
+//
+// 1. V is transposed on the way. In 8 bits wgmma takes both operands with their depth contiguous, and the depth of P V are
+//    the keys. ldmatrix transposes pairs of bytes, a byte permutation splits the pairs, stmatrix writes the halves as rows
+//    of their own:
+//
+//      32 keys of columns 2g, 2g+1   ──ldmatrix.trans──▶   lane 4g+t: (key, 2g) (key, 2g+1) of keys 2t, 2t+1, 8+2t, …
+//                                    ──permute──▶          one word of column 2g, one of 2g+1: keys 2t, 2t+1, 8+2t, 9+2t
+//                                    ──stmatrix──▶         rows g and 8+g of Vᵀ, word t
+//
+//    So word t of a row of Vᵀ holds keys 2t, 2t+1, 8+2t, 9+2t: those that lane t of a quad has in its accumulators S, in
+//    its order. P needs no shuffle to become the A operand. And row 8·e + g of 16 is column 2g + e of V: an accumulator of
+//    O holds columns 4t, 4t+2 and, in the next tile, 4t+1, 4t+3, four neighbours in one lane.
+// 2. P = 2^4·exp(S − m). The 2^4 moves P up in the range of e4m3, from 2^−9 to 448; l carries it along. m is no longer the
+//    maximum of all scores so far, but of those before it was last set: O / l is the same for any m. So a tile needs no
+//    maximum over its scores, no shuffles, and its exponentials need not wait for them. Where a row outgrows m, which its
+//    sums tell, the tile's scores are multiplied again and m rises: seldom, after the first tile.
+// 3. The tensor cores add 8-bit products to about 14 bits. So a tile's product T is summed apart, and added to O in fp32:
+//    its error does not grow with n.
+// 4. Scales: those of Q and K join the softmax scale. That of V is folded into the factor of O, which holds O / v_j:
+//    f = exp(m_old − m)·v_before / v_j, so scales cost one multiply-add per number, as no scales do.
+// 5. Exponentials, not products, take longest: three consumers, each with its own phase, keep the exponential unit busier
+//    than two in turns with more keys.
+//
+//  HBM, bytes: read n_q·d + 2·n_kv·d·⌈n_q / rows_q⌉, write 2·n_q·d (and n_q LSE of 4 bytes).
+//  n = 4096, d = 128, rows_q = 192: 22.5 MiB read and 1 MiB written per head.   [FA-3 §3.3]
+#pragma once
+
+#include <cuda_fp8.h>
+
+#include "kernels/device/launch.h"
+#include "kernels/device/ring.cuh"
+#include "kernels/device/softmax.cuh"
+#include "kernels/device/tile_order.cuh"
+#include "kernels/device/visible.cuh"
+#include "kernels/device/warpgroup.cuh"
+#include "kernels/host/tensor_map.h"
+
+namespace fa::kernels {
+
+// What the kernel is compiled from. A type, because nvcc cannot name a Tiling in a kernel's name.
+template <int d_>
+struct Flash3Fp8 {
+  static constexpr int d = d_;
+  static constexpr Tiling tiling = flash3_fp8_tiling(d);
+  static constexpr int loader_registers = d <= 64 ? 56 : d <= 128 ? 32 : 40;
+  static constexpr int consumer_registers = d <= 64 ? 152 : d <= 128 ? 160 : 232;
+  // Columns of O whose product T is summed at once, and how many of those the registers hold in flight.
+  static constexpr int slice = 64, slices_in_flight = d <= 128 ? 1 : 2;
+};
+
+template <class Config>
+struct Fp8Shared {
+  using Number = __nv_fp8_e4m3;
+  static constexpr int d = Config::d, rows_q = Config::tiling.rows_q, rows_kv = Config::tiling.rows_kv;
+  static constexpr int stages = Config::tiling.stages;
+  static constexpr int row = d < 128 ? 128 : d;  // a panel is 128 bytes wide: at d 64 half of it stays empty
+  using QTile = PanelTile<Number, rows_q, row>;
+  using KTile = PanelTile<Number, rows_kv, row>;  // and V's
+  using VtTile = PanelTile<Number, d, (rows_kv + 127) / 128 * 128>;
+
+  static constexpr int Q = 0, K = Q + QTile::bytes, V = K + stages * KTile::bytes, Vt = V + stages * KTile::bytes;
+  static constexpr int barriers = Vt + stages * VtTile::bytes;
+  // Of K, V, Vᵀ and Q; then the tile that Q belongs to.
+  static constexpr int tile_number = barriers + 3 * Ring<stages>::bytes + Ring<1>::bytes;
+  static constexpr int bytes = tile_number + 8;
+
+  static constexpr int transposers = 3;  // warps
+};
+
+template <class Config>
+struct Fp8Rings {
+  using Shared = Fp8Shared<Config>;
+  Ring<Shared::stages> K, V, Vt;
+  Ring<1> Q;
+  std::uint32_t tile_number;
+
+  __device__ __forceinline__ explicit Fp8Rings(std::uint32_t base)
+      : K{base + Shared::barriers},
+        V{K.barriers + K.bytes},
+        Vt{V.barriers + V.bytes},
+        Q{Vt.barriers + Vt.bytes},
+        tile_number(base + Shared::tile_number) {}
+
+  __device__ __forceinline__ void init() const {
+    constexpr int consumers = 4 * Config::tiling.consumers;  // warps
+    K.init(consumers);
+    V.init(Shared::transposers);
+    Vt.init(consumers, Shared::transposers);
+    Q.init(consumers + Shared::transposers);  // those who read the tile's number
+  }
+};
+
+// Loader: the tiles of Q that this block takes, and for each its keys, from the last tile to the first.
+template <class Config>
+__device__ __forceinline__ void load_fp8(const Args& args, const TensorMaps& maps, const TileOrder& order,
+                                         std::uint32_t base) {
+  using Shared = Fp8Shared<Config>;
+  Fp8Rings<Config> rings(base);
+  const Problem& problem = args.problem;
+  const std::uint64_t keep = l2_keep(), give_up = l2_give_up();
+  int index = blockIdx.x;
+  while (index < order.tiles()) {
+    const TileOrder::Tile tile = order.at(index);
+    const int next = order.next(index);  // asked for early: the answer takes a microsecond
+    const int kv_head = tile.head / (problem.heads / problem.kv_heads);
+    const int tiles = key_tiles<Shared::rows_kv>(problem, tile.first_row, Shared::rows_q).all;
+    const auto load = [&](auto& ring, int at, const CUtensorMap& map, int j) {
+      ring.wait_empty();
+      ring.expect(Shared::KTile::bytes);
+      load_tile(typename Shared::KTile{base + at + ring.stage * Shared::KTile::bytes}, map, ring.full(),
+                j * Shared::rows_kv, kv_head, tile.batch, keep);
+      ring.advance();
+    };
+    if (tiles > 0) load(rings.K, Shared::K, maps.k, tiles - 1);
+    rings.Q.wait_empty();
+    store_smem(rings.tile_number, index);
+    rings.Q.expect(Shared::QTile::bytes);
+    load_tile(typename Shared::QTile{base + Shared::Q}, maps.q, rings.Q.full(), tile.first_row, tile.head, tile.batch,
+              give_up);
+    rings.Q.advance();
+    for (int j = tiles - 1; j >= 0; --j) {
+      load(rings.V, Shared::V, maps.v, j);
+      if (j > 0) load(rings.K, Shared::K, maps.k, j - 1);
+    }
+    index = next;
+  }
+  rings.Q.wait_empty();
+  store_smem(rings.tile_number, index);  // past the last: the others leave
+  mbarrier_arrive(rings.Q.full());
+}
+
+// Transposer: V_j ──▶ V_jᵀ, 32 keys × 16 columns at a time. Each warp takes its own columns, and all keys of them.
+template <class Config>
+__device__ __forceinline__ void transpose_fp8(const Args& args, const TileOrder& order, std::uint32_t base) {
+  using Shared = Fp8Shared<Config>;
+  constexpr int key_groups = Shared::rows_kv / 32, column_groups = Shared::d / 16;
+  Fp8Rings<Config> rings(base);
+  const int warp = threadIdx.x / 32 - 1, lane = threadIdx.x % 32;
+  for (;;) {
+    rings.Q.wait_full();
+    const int index = load_smem(rings.tile_number);
+    if (index >= order.tiles()) return;
+    __syncwarp();  // all lanes have read the number
+    rings.Q.release();
+    rings.Q.advance();
+    for (int j = key_tiles<Shared::rows_kv>(args.problem, order.at(index).first_row, Shared::rows_q).all; j > 0; --j) {
+      rings.V.wait_full();
+      rings.Vt.wait_empty();
+      const typename Shared::KTile V{base + Shared::V + rings.V.stage * Shared::KTile::bytes};
+      const typename Shared::VtTile Vt{base + Shared::Vt + rings.Vt.stage * Shared::VtTile::bytes};
+      for (int c = warp; c < column_groups; c += Shared::transposers) {
+        const std::uint32_t from = V.at(lane, c), to = Vt.at(16 * c + lane % 16, lane / 16);
+#pragma unroll
+        for (int k = 0; k < key_groups; k += 2) {
+          std::uint32_t pairs[2][4];
+#pragma unroll
+          for (int i = 0; i < 2 && k + i < key_groups; ++i) ldmatrix_transposed(pairs[i], from + (k + i) * 32 * 128);
+#pragma unroll
+          for (int i = 0; i < 2 && k + i < key_groups; ++i) {
+            const auto& [a, b, c, d] = pairs[i];
+            stmatrix((to ^ ((k + i) % 4 * 32)) + (k + i) / 4 * Shared::VtTile::panel_bytes, __byte_perm(a, b, 0x6420),
+                     __byte_perm(a, b, 0x7531), __byte_perm(c, d, 0x6420), __byte_perm(c, d, 0x7531));
+          }
+        }
+      }
+      fence_async_proxy();  // V has been read before the next copy writes it; Vᵀ is written before wgmma reads it
+      __syncwarp();         // by all lanes
+      rings.V.release();
+      if (lane == 0) mbarrier_arrive(rings.Vt.full());
+      rings.V.advance();
+      rings.Vt.advance();
+    }
+  }
+}
+
+// The scales of one head's rows.
+struct HeadScales {
+  const float* scales;  // of the group of rows that was asked for last; null: all are 1
+  int first, rows;      // its first row, and how many it has
+
+  __device__ __forceinline__ HeadScales(const Scales& table, std::int64_t head, int n, int row)
+      : scales(table.data), first(0), rows(table.rows) {
+    if (scales == nullptr) return;
+    scales += head * (n / rows + (n % rows != 0)) + row / rows;
+    first = row / rows * rows;
+  }
+  __device__ __forceinline__ float here() const { return scales == nullptr ? 1.f : __ldg(scales); }
+  // Of a row at or before the last one, in this group or the one before it: no division.
+  __device__ __forceinline__ float back_to(int row) {
+    if (scales != nullptr && row < first) first -= rows, --scales;
+    return here();
+  }
+};
+
+// m, in units of log2 and with all scales, and l of this lane's two rows. m is the maximum of the scores when it was last
+// set: P = 2^offset · exp(S − m) and O / l are right for any m, as long as P stays below the end of e4m3. So m moves only
+// when a row outgrows it, and a tile's scores need no maximum: their sum, which is taken anyway, tells.
+struct Fp8Softmax {
+  static constexpr float offset = 4;   // P starts at 16 or less
+  static constexpr float limit = 448;  // of e4m3. No number is larger than the sum that it is in
+
+  float m[2] = {-infinity, -infinity};
+  float l[2] = {0, 0};
+
+  // m rises to the largest score; `factor` is what O must be multiplied by.   c: log2 e and all scales of S, row by row.
+  template <int tiles>
+  __device__ __forceinline__ void raise(const float (&S)[1][tiles][4], const float (&c)[2], float (&factor)[2]) {
+    float largest[2][2];  // of even and odd columns: four chains side by side
+#pragma unroll
+    for (int t = 0; t < tiles; ++t)
+#pragma unroll
+      for (int i = 0; i < 4; ++i)
+        largest[i / 2][i % 2] = t == 0 ? S[0][t][i] : fmaxf(largest[i / 2][i % 2], S[0][t][i]);
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const float old = m[half];
+      m[half] = fmaxf(old, quad_max(fmaxf(largest[half][0], largest[half][1])) * c[half]);
+      factor[half] = exp2_fast(old - finite(m[half]));
+      l[half] *= factor[half];
+    }
+  }
+
+  // S becomes P; `sum` is this lane's part of l. False if P may be beyond the limit. (At most 192 keys: where all of them
+  // score the same, the partial sums of P = 16 stay below it.)
+  template <int tiles>
+  __device__ __forceinline__ bool exponentials(float (&S)[1][tiles][4], const float (&c)[2], float (&sum)[2]) const {
+    static_assert(tiles * 8 <= 192);
+    const float shift[2] = {offset - finite(m[0]), offset - finite(m[1])};
+    float part[2][2] = {};
+#pragma unroll
+    for (int t = 0; t < tiles; ++t)
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        S[0][t][i] = exp2_fast(fmaf(S[0][t][i], c[i / 2], shift[i / 2]));
+        part[i / 2][i % 2] += S[0][t][i];
+      }
+    sum[0] = part[0][0] + part[0][1];
+    sum[1] = part[1][0] + part[1][1];
+    return fmaxf(fmaxf(part[0][0], part[0][1]), fmaxf(part[1][0], part[1][1])) <= limit;
+  }
+
+ private:
+  // A row that has seen no key has m = −inf, and −inf − (−inf) is NaN: subtract 0 instead, P and the factor are 0.
+  static __device__ __forceinline__ float finite(float m) { return m == -infinity ? 0.f : m; }
+};
+
+// P, rounded to e4m3, as the A operand of step k: keys 32·k … 32·k + 31 in the order of V's transposed rows.
+template <int tiles>
+__device__ __forceinline__ void pack_fp8(std::uint32_t (&P)[tiles / 4][4], const float (&S)[1][tiles][4]) {
+#pragma unroll
+  for (int k = 0; k < tiles / 4; ++k)
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const int t = 4 * k + i / 2 * 2, half = i % 2;
+      P[k][i] = pack_e4m3(S[0][t][2 * half], S[0][t][2 * half + 1], S[0][t + 1][2 * half], S[0][t + 1][2 * half + 1]);
+    }
+}
+
+// Consumer: 64 rows of each tile of Q.
+template <class Config>
+__device__ __forceinline__ void consume_fp8(const Args& args, const TileOrder& order, std::uint32_t base) {
+  using Shared = Fp8Shared<Config>;
+  using Number = typename Shared::Number;
+  constexpr int d = Shared::d, rows_q = Shared::rows_q, rows_kv = Shared::rows_kv;
+  constexpr int consumers = Config::tiling.consumers;
+  constexpr int slice = Config::slice, slices = d / slice, in_flight = Config::slices_in_flight;
+  static_assert(rows_q == consumers * warpgroup_rows && rows_kv % 32 == 0);
+
+  Fp8Rings<Config> rings(base);
+  const Problem& problem = args.problem;
+  // The shuffle keeps it in a register that the warp shares, where reading threadIdx again would take longer.
+  const int consumer = __shfl_sync(0xffffffff, threadIdx.x / warpgroup_threads, 0) - 1, lane = threadIdx.x % 32;
+  const int warp_row = consumer * warpgroup_rows + threadIdx.x % warpgroup_threads / 32 * 16;
+  const typename Shared::QTile Q{base + Shared::Q};
+
+  for (;;) {
+    rings.Q.wait_full();
+    const int index = load_smem(rings.tile_number);
+    if (index >= order.tiles()) break;
+    const TileOrder::Tile tile = order.at(index);
+    const KeyTiles tiles = key_tiles<rows_kv>(problem, tile.first_row, rows_q);
+    const int first_row = tile.first_row + warp_row, row = first_row + lane / 4;  // this lane: rows `row`, `row` + 8
+    const std::int64_t head = static_cast<std::int64_t>(tile.batch) * problem.heads + tile.head;
+    const std::int64_t kv_head =
+        static_cast<std::int64_t>(tile.batch) * problem.kv_heads + tile.head / (problem.heads / problem.kv_heads);
+    float q_scale[2];
+#pragma unroll
+    for (int half = 0; half < 2; ++half)
+      q_scale[half] = args.scale * log2_e *
+                      HeadScales(args.q_scales, head, problem.n_q, min(row + 8 * half, problem.n_q - 1)).here();
+    const int last_key = max(tiles.all - 1, 0) * rows_kv;
+    HeadScales k_scales(args.k_scales, kv_head, problem.n_kv, last_key),
+        v_scales(args.v_scales, kv_head, problem.n_kv, last_key);
+
+    float S[1][rows_kv / 8][4], T[in_flight][slice / 8][4], O[slices][slice / 8][4] = {};
+    std::uint32_t P[rows_kv / 32][4];
+    Fp8Softmax softmax;
+    float factor[2] = {0, 0}, v_scale = 1;  // of O, when the product of the newest P is added
+
+    const auto multiply_scores = [&] {  // S = Q K_jᵀ
+      const typename Shared::KTile K{base + Shared::K + rings.K.stage * Shared::KTile::bytes};
+      const Operand A = Q.by_rows(consumer * warpgroup_rows), B = K.by_rows(0);
+      wgmma_fence();
+#pragma unroll
+      for (int k = 0; k < d / 32; ++k)
+        Wgmma<rows_kv>::template ss<Number, false>(S[0], A.at(Shared::QTile::row_step(k)),
+                                                   B.at(Shared::KTile::row_step(k)), k > 0);
+      wgmma_commit();
+      wgmma_wait<0>();
+      pin(S[0]);
+    };
+    const auto start_weighing = [&](float(&T)[slice / 8][4], int s) {  // T = P V_j, columns of slice s
+      const typename Shared::VtTile Vt{base + Shared::Vt + rings.Vt.stage * Shared::VtTile::bytes};
+      const Operand B = Vt.by_rows(s * slice);
+      wgmma_fence();
+#pragma unroll
+      for (int k = 0; k < rows_kv / 32; ++k)
+        Wgmma<slice>::template rs<Number, false>(T, P[k], B.at(Shared::VtTile::row_step(k)), k > 0);
+      wgmma_commit();
+    };
+    const auto add = [&](float(&O)[slice / 8][4], float(&T)[slice / 8][4], const float(&factor)[2]) {  // O = O·f + T
+      pin(T);
+#pragma unroll
+      for (int t = 0; t < slice / 8; ++t)
+#pragma unroll
+        for (int e = 0; e < 4; ++e) O[t][e] = fmaf(O[t][e], factor[e / 2], T[t][e]);
+    };
+    // S of tile j becomes P, in fp32, and leaves the factor of O.
+    const auto exponentials = [&](int j) {
+      const float k_scale = k_scales.back_to(j * rows_kv);
+      const float c[2] = {q_scale[0] * k_scale, q_scale[1] * k_scale};
+      float sum[2];
+      factor[0] = factor[1] = 1;
+      // Tiles with a mask, and the first without: from then on every row has seen keys, and so has an m.
+      bool raise = j + 1 >= tiles.whole;
+      if (!raise) {
+        const bool fits = softmax.exponentials(S, c, sum);
+        raise = barrier_any(1 + consumer, warpgroup_threads, !fits);  // the four warps multiply together
+        if (raise) multiply_scores();
+      }
+      if (raise) {
+        if (j >= tiles.whole) mask_scores(S, problem, first_row, j * rows_kv);
+        softmax.raise(S, c, factor);
+        softmax.exponentials(S, c, sum);
+      }
+      softmax.l[0] += sum[0];
+      softmax.l[1] += sum[1];
+      rings.K.release();
+      rings.K.advance();
+      if (j == 0) rings.Q.release();
+      if (v_scales.scales == nullptr) return;
+      const float old = v_scale;
+      v_scale = v_scales.back_to(j * rows_kv);
+      factor[0] *= __fdividef(old, v_scale);
+      factor[1] *= __fdividef(old, v_scale);
+    };
+
+    // S and T follow one another, in the same registers; other consumers compute meanwhile.
+    for (int j = tiles.all - 1; j >= 0; --j) {
+      rings.K.wait_full();
+      multiply_scores();
+      exponentials(j);
+      pack_fp8(P, S);
+      rings.Vt.wait_full();
+      start_weighing(T[0], 0);
+#pragma unroll
+      for (int s = 0; s < slices; ++s) {
+        if (in_flight == 2 && s + 1 < slices) {  // the next slice runs while this one is added
+          start_weighing(T[(s + 1) % in_flight], s + 1);
+          wgmma_wait<1>();
+        } else {
+          wgmma_wait<0>();
+        }
+        add(O[s], T[s % in_flight], factor);
+        if (in_flight == 1 && s + 1 < slices) start_weighing(T[0], s + 1);
+      }
+      rings.Vt.release();
+      rings.Vt.advance();
+    }
+    if (tiles.all == 0) rings.Q.release();
+    rings.Q.advance();
+
+    // O·v / l to global memory: a quad writes 16 neighbouring numbers of a row, 32 bytes, at once.
+    float log_sum[2];
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const bool saw_a_key = visible_keys(problem, row + 8 * half) > 0;
+      const float sum = quad_sum(softmax.l[half]);
+      // A sum of 0 in spite of visible keys means that every score was −inf: NaN, as in double.
+      const float log2_sum = sum == 0.f ? not_a_number : softmax.m[half] - Fp8Softmax::offset + log2f(sum);
+      log_sum[half] = saw_a_key ? log2_sum * ln_2 : -infinity;
+      factor[half] = saw_a_key ? v_scale / sum : 0.f;
+    }
+    auto* const O_global = head_of<__nv_bfloat16>(args.o, tile.batch, tile.head);
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      if (row + 8 * half >= problem.n_q) continue;
+      auto* const to = O_global + (row + 8 * half) * args.o.row_stride + lane % 4 * 4;
+#pragma unroll
+      for (int t = 0; t < d / 8; t += 2) {
+        const float(&left)[4] = O[t * 8 / slice][t % (slice / 8)], (&right)[4] = O[t * 8 / slice][t % (slice / 8) + 1];
+        const float f = factor[half];
+        if (t * 8 + lane % 4 * 4 < problem.d)
+          *reinterpret_cast<uint2*>(to + t * 8) =
+              make_uint2(pack<__nv_bfloat16>(left[2 * half] * f, right[2 * half] * f),
+                         pack<__nv_bfloat16>(left[2 * half + 1] * f, right[2 * half + 1] * f));
+      }
+    }
+    // Lane i gathers and writes row i, so that whole sectors leave at once.
+    const float top = __shfl_sync(0xffffffff, log_sum[0], lane % 8 * 4),
+                bottom = __shfl_sync(0xffffffff, log_sum[1], lane % 8 * 4);
+    if (lane < 16 && first_row + lane < problem.n_q)
+      args.lse[head * problem.n_q + first_row + lane] = lane < 8 ? top : bottom;
+  }
+}
+
+template <class Config>
+__global__ void __launch_bounds__(warpgroup_threads*(1 + Config::tiling.consumers), 1)
+    flash3_fp8(const __grid_constant__ Args args, const __grid_constant__ TensorMaps maps,
+               const __grid_constant__ TileOrder order) {
+  // What the warpgroups take must be what the block was given, or they wait for ever.
+  constexpr int warpgroups = 1 + Config::tiling.consumers, given = 65536 / (warpgroups * warpgroup_threads) / 8 * 8;
+  static_assert(Config::loader_registers + Config::tiling.consumers * Config::consumer_registers <= given * warpgroups);
+
+  extern __shared__ __align__(1024) unsigned char shared[];
+  const std::uint32_t base = smem_address(shared);
+  if (threadIdx.x == 0) {
+    Fp8Rings<Config>(base).init();
+    mbarrier_init_fence();
+  }
+  __syncthreads();  // the barriers are there for all
+  if (threadIdx.x < warpgroup_threads) {
+    keep_registers<Config::loader_registers>();
+    if (threadIdx.x >= 32)
+      transpose_fp8<Config>(args, order, base);
+    else if (threadIdx.x == 0)
+      load_fp8<Config>(args, maps, order, base);
+  } else {
+    take_registers<Config::consumer_registers>();
+    consume_fp8<Config>(args, order, base);
+  }
+}
+
+template <class Config>
+void launch_flash3_fp8(const Args& args) {
+  constexpr Tiling tiling = Config::tiling;
+  unsigned* taken = nullptr;
+  if (args.problem.causal) {
+    taken = static_cast<unsigned*>(args.workspace);
+    check(cudaMemsetAsync(taken, 0, sizeof *taken, args.stream), "resetting the tile counter");
+  }
+  const TileOrder order = tile_order(args.problem, tiling.rows_q, taken);
+  static const int multiprocessors = current_device().multiprocessors;
+  launch(flash3_fp8<Config>, dim3(std::min(order.tiles(), multiprocessors)), warpgroup_threads * (1 + tiling.consumers),
+         Fp8Shared<Config>::bytes, args, tensor_maps(args, tiling.rows_q, tiling.rows_kv, warpgroup_rows), order);
+}
+
+}  // namespace fa::kernels

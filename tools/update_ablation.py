@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""update_ablation.py [CSV] [--check]: puts the speeds of the steps in kernels/flash3/README.md, between its markers.
+
+CSV is what `fagpu bench --csv` printed with all steps in one run, so that they were timed in turns:
+
+    fagpu bench --pass forward --element bf16 --csv --kernel STEP --kernel STEP … > kernels/flash3/ablation.csv
+
+That file is read if none is named. With --check nothing is changed, and the exit code is 1 if that would change anything."""
+import csv
+import pathlib
+import re
+import sys
+
+folder = pathlib.Path(__file__).resolve().parent.parent / "kernels" / "flash3"
+block = re.compile(r"<!-- ablation -->\n.*?<!-- end -->", re.DOTALL)
+
+
+def table(rows: list[dict]) -> str:
+    """One line for each kernel in the order of the file, one column for each head dimension and mask, the longest n."""
+    longest = max(int(row["n"]) for row in rows)
+    speeds, columns = {}, []
+    for row in rows:
+        if row["pass"] != "fwd" or int(row["n"]) != longest:
+            continue
+        column = (int(row["d"]), int(row["causal"]))
+        if column not in columns:
+            columns.append(column)
+        speeds.setdefault(row["impl"], {})[column] = float(row["tflops"])
+    if not columns:
+        raise ValueError("has no forward pass")
+    titles = [f"d {d}{' causal' if causal else ''}" for d, causal in columns]
+    lines = [f"TFLOP/s, {rows[0]['dtype']}, n = {longest}, 16k tokens, hidden size 2048; in brackets over the line above.", ""]
+    lines += ["| step | " + " | ".join(titles) + " |", "|---" * (1 + len(titles)) + "|"]
+    before = {}
+    for name, row in speeds.items():
+        cells = []
+        for column in columns:
+            if column not in row:
+                cells.append("–")
+            elif column in before:
+                cells.append(f"{row[column]:.0f} ({row[column] / before[column]:.2f}×)")
+            else:
+                cells.append(f"{row[column]:.0f}")
+        before = {**before, **row}
+        lines.append(f"| `{name}` | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def main() -> int:
+    arguments = [a for a in sys.argv[1:] if a != "--check"]
+    if len(arguments) > 1 or any(a.startswith("-") for a in arguments):
+        print(__doc__, file=sys.stderr)
+        return 2
+    source = pathlib.Path(arguments[0]) if arguments else folder / "ablation.csv"
+    try:
+        with open(source, encoding="utf-8", newline="") as file:
+            text = table(list(csv.DictReader(file)))
+    except (OSError, KeyError, ValueError) as error:
+        print(f"update_ablation.py: {source}: {error}; it must be what fagpu bench --csv prints", file=sys.stderr)
+        return 1
+    readme = folder / "README.md"
+    before = readme.read_text(encoding="utf-8")
+    after = block.sub(lambda _: f"<!-- ablation -->\n{text}\n<!-- end -->", before)
+    if after == before:
+        return 0
+    if "--check" in sys.argv:
+        print(f"{readme.name}: its table is not that of {source}; run tools/update_ablation.py")
+        return 1
+    readme.write_text(after, encoding="utf-8")
+    return 0
+
+
+sys.exit(main())
