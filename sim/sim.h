@@ -25,6 +25,7 @@
 #include "sim/analysis/roofline.h"
 #include "sim/analysis/sectors.h"
 #include "sim/analysis/sram.h"
+#include "sim/analysis/sram_forms.h"
 #include "sim/analysis/timeline.h"
 #include "sim/config/check.h"
 #include "sim/config/hardware.h"

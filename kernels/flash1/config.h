@@ -10,7 +10,7 @@ struct Flash1 {
   using Number = Number_;
   static constexpr int d = d_;
   static constexpr Tiling tiling = flash1_tiling(d);
-  static constexpr int warps = 4;
+  static constexpr int warps = tiling.flash1_warps().warps();
 };
 
 }  // namespace fa::kernels

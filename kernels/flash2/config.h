@@ -10,7 +10,7 @@ struct Flash2Forward {
   using Number = Number_;
   static constexpr int d = d_;
   static constexpr Tiling tiling = flash2_forward_tiling(d);
-  static constexpr int warps = 4;
+  static constexpr int warps = tiling.flash2_warps(d).warps();
   static constexpr int blocks_per_sm = 2;  // as many as the registers of their rows allow
 };
 
@@ -19,7 +19,7 @@ struct Flash2PingPong {
   using Number = Number_;
   static constexpr int d = d_;
   static constexpr Tiling tiling = flash2_pingpong_tiling(d);
-  static constexpr int warps = 8;
+  static constexpr int warps = tiling.groups * tiling.of_group().flash2_warps(d).warps();
 };
 
 template <class Number_, int d_>
@@ -27,20 +27,22 @@ struct Flash2Backward {
   using Number = Number_;
   static constexpr int d = d_;
   static constexpr Tiling tiling = flash2_backward_tiling(d);
-  static constexpr int warps = d <= 64 ? 4 : 8;
+  static constexpr BackwardWarps grids = tiling.flash2_backward_warps(d);
+  static constexpr int warps = grids.S.warps();
   static constexpr int blocks_per_sm = d <= 64 ? 2 : 1;
   // Warps that share a slice of keys, and split its queries and columns: dK and dV of 32 keys × 128 columns, or of
   // 16 × 256, are too many for the registers of one.
-  static constexpr int partners = d <= 64 ? 1 : 2;
+  static constexpr int partners = grids.S.down;
   // dQ of a step is cut into dq_down × dq_across warps.
-  static constexpr int dq_down = 2;
-  static constexpr int dq_across = warps / dq_down;
+  static constexpr int dq_down = grids.dQ.down;
+  static constexpr int dq_across = grids.dQ.across;
 };
 
 // For GPUs whose SRAM does not hold the tiles above.
 template <class Number_, int d_>
 struct Flash2BackwardSmall : Flash2Backward<Number_, d_> {
   static constexpr Tiling tiling = flash2_small_backward_tiling(d_);
+  static_assert(tiling.flash2_backward_warps(d_) == Flash2Backward<Number_, d_>::grids);
 };
 
 }  // namespace fa::kernels

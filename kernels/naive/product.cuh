@@ -13,6 +13,7 @@
 #include <type_traits>
 
 #include "kernels/device/multiply.cuh"
+#include "sim/config/tiling.h"
 
 namespace fa::kernels {
 
@@ -27,7 +28,9 @@ struct Matrix {
 
 template <class Number, int columns, bool A_transposed, bool B_transposed>
 struct Product {
-  static constexpr int rows = 128, depth = 64, warps_down = 4, warps_across = 2;
+  static constexpr int rows = 128, depth = 64;
+  static constexpr int warps_down = Tiling::gemm_warps({rows, columns}).down;
+  static constexpr int warps_across = Tiling::gemm_warps({rows, columns}).across;
   static constexpr int threads = 32 * warps_down * warps_across;
   static constexpr int patches = rows / warps_down / 16, tiles = columns / warps_across / 8;
   using ATile = std::conditional_t<A_transposed, SmemTile<depth, rows>, SmemTile<rows, depth>>;

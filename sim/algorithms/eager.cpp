@@ -10,7 +10,7 @@ void pass(Machine& machine, std::string name, const Tiling& t, HbmTensor& X, Cha
   const Problem& p = machine.problem();
   machine.grid(std::move(name), p.heads_total(), cut(p.n_q, t.rows_q), cut(p.n_kv, t.rows_kv),
                [&](Block& block, Head h, Rows i, Rows j) {
-                 Buffer tile = block.registers(name_of(X.id()), t.score_tile());
+                 Buffer tile = block.registers(name_of(X.id()), t.score_tile(), Tiling::row_warps());
                  block.load(tile, {&X, h}, i, j);
                  change(block, h, tile, i, j);
                  block.store({&X, h}, tile);

@@ -22,7 +22,7 @@ void flash1(Machine& machine, const Inputs& in, const Tiling& t, Output& out) {
 
   machine.grid("flash1", p.heads_total(), [&](Block& block, Head h) {
     Buffer K = block.sram("K", t.kv_tile(p.d)), V = block.sram("V", t.kv_tile(p.d)), Q = block.sram("Q", t.q_tile(p.d));
-    OnlineSoftmax acc(block, t, t.flash1_statistics(p.d));
+    OnlineSoftmax acc(block, t, t.flash1_warps(), t.flash1_statistics(p.d));
 
     block.divide(2, t.flash1_warps().warps());  // group of heads, key head
     for (Rows j : cut(p.n_kv, t.rows_kv)) {

@@ -20,14 +20,16 @@ void flash1_backward(Machine& machine, const BackwardInputs& in, const Tiling& t
   out.dV = machine.hbm(Tensor::dV, p.kv_heads_total(), p.n_kv, p.d, p.element);
 
   machine.grid("flash1 backward", p.groups(), [&](Block& block, Head group) {
+    const BackwardWarps warps = t.flash1_backward_warps();
     Buffer K = block.sram("K", t.kv_tile(p.d)), V = block.sram("V", t.kv_tile(p.d));
     Buffer Q = block.sram("Q", t.q_tile(p.d)), dO = block.sram("dO", t.q_tile(p.d));
-    Buffer O = block.registers("O", t.q_tile(p.d)), dQ = block.accumulator("dQ", t.q_tile(p.d), 0.0f);
-    Buffer m = block.registers(t.leaves_result ? "LSE" : "m", {t.rows_q, 1}), l = block.registers("l", {t.rows_q, 1});
-    Buffer D = block.accumulator("D", {t.rows_q, 1}, 0.0f);
-    Recomputation tile(block, t);
+    Buffer O = block.registers("O", t.q_tile(p.d)), dQ = block.accumulator("dQ", t.q_tile(p.d), 0.0f, warps.dQ);
+    Buffer m = block.sram(t.leaves_result ? "LSE" : "m", {t.rows_q, 1}, Element::fp32);
+    Buffer l = block.registers("l", {t.rows_q, 1});
+    Buffer D = block.accumulator("D", {t.rows_q, 1}, 0.0f), D_smem = block.sram("D_smem", {t.rows_q, 1}, Element::fp32);
+    Recomputation tile(block, t, warps);
 
-    block.divide(1, t.flash1_backward_warps().S.warps());  // group of heads
+    block.divide(1, warps.S.warps());  // group of heads
     for (Rows j : cut(p.n_kv, t.rows_kv)) {
       const bool first = j.begin == 0;
       block.load(K, in.k(group), j);
@@ -53,20 +55,21 @@ void flash1_backward(Machine& machine, const BackwardInputs& in, const Tiling& t
               block.start(D, i);
               block.row_dot(D, dO, O);  // D = rowsum(dO ∘ O)
               if (kept_D) block.store({&kept_D, h}, D);
+              block.convert(D_smem, D);  // the warps have all queries each
             } else {
-              block.load(D, {&kept_D, h}, i);
+              block.load(D_smem, {&kept_D, h}, i);
             }
             tile.recompute(Q, K, m);
             if (!t.leaves_result) block.normalise(tile.P, l);  // P = exp(S − m) / l
-            tile.gradients(Q, V, dO, D);
+            tile.gradients(Q, V, dO, D_smem);
             block.matmul_add(dQ, tile.dS_smem, K, p.scale());  // dQ ← dQ + scale · dS K
           }
           const bool last = p.visible_keys(i) <= j.end;  // no pass after this one sees the tile
           block.store(last ? out.d_q(h) : travelling, dQ);
         }
       }
-      block.store(out.d_k(group), tile.dK);
-      block.store(out.d_v(group), tile.dV);
+      block.store(out.d_k(group), through_sram(tile.dK));
+      block.store(out.d_v(group), through_sram(tile.dV));
     }
   });
 }

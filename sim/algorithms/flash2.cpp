@@ -12,7 +12,7 @@ struct Group {
       : rows(part_of_i),
         sees(block.problem().visible_keys(std::min(rows.begin + t.rows_q, block.problem().n_q) - 1)),
         Q(block.sram("Q", t.q_tile(block.problem().d))),
-        acc(block, t) {}
+        acc(block, t, t.flash2_warps(t.width(block.problem().d))) {}
 
   Rows rows;
   int sees;  // keys; a part past the last query does what the last query does
@@ -42,7 +42,7 @@ void flash2_by_groups(Machine& machine, const Inputs& in, const Tiling& t, Outpu
         if (group.sees > j.begin) group.acc.attend(group.Q, K, V);
     }
     for (Group& group : groups) {
-      block.store(out.o(h), group.acc.normalised());
+      block.store(out.o(h), through_sram(group.acc.normalised()));
       block.store(out.lse(h), group.acc.log_sum_exp());
     }
   });
@@ -59,7 +59,7 @@ void flash2(Machine& machine, const Inputs& in, const Tiling& t, Output& out) {
 
   machine.grid("flash2", p.heads_total(), cut(p.n_q, t.rows_q), [&](Block& block, Head h, Rows i) {
     Buffer Q = block.sram("Q", t.q_tile(p.d)), K = block.sram("K", t.kv_tile(p.d)), V = block.sram("V", t.kv_tile(p.d));
-    OnlineSoftmax acc(block, t);  // m, l, O of these rows: in registers
+    OnlineSoftmax acc(block, t, t.flash2_warps(t.width(p.d)));  // m, l, O of these rows: in registers
 
     block.divide(3, t.flash2_warps(t.width(p.d)).warps());  // group of heads, head of K, head of V
     block.load(Q, in.q(h), i);
@@ -69,7 +69,7 @@ void flash2(Machine& machine, const Inputs& in, const Tiling& t, Output& out) {
       block.load(V, in.v(h), j);
       acc.attend(Q, K, V);
     }
-    block.store(out.o(h), acc.normalised());
+    block.store(out.o(h), through_sram(acc.normalised()));
     block.store(out.lse(h), acc.log_sum_exp());
   });
 }

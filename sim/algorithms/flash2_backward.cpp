@@ -42,14 +42,15 @@ void copy_lse(Block& block, const BackwardInputs& in, const Tiling& t, Workspace
 void pre_kernel(Machine& machine, const BackwardInputs& in, const Tiling& t, Workspace& space) {
   const Problem& p = in.problem;
   machine.grid("D = rowsum(dO ∘ O)", p.heads_total(), cut(p.n_q, t.rows_q), [&](Block& block, Head h, Rows i) {
-    Buffer dO = block.registers("dO", t.q_tile(p.d)), O = block.registers("O", t.q_tile(p.d));
+    Buffer dO = block.registers("dO", t.q_tile(p.d), Tiling::row_warps());
+    Buffer O = block.registers("O", t.q_tile(p.d), Tiling::row_warps());
     Buffer sum = block.accumulator("D", {t.rows_q, 1}, 0.0f), zero = block.accumulator("dQ_acc", t.q_tile(p.d), 0.0f);
     if (!t.copies_lse) block.start(i);
     if (t.copies_lse) block.start(sum, i), block.start(zero, i);  // the last block starts more, below
     block.load(dO, in.d_o(h), i);
     block.load(O, in.o(h), i);
     block.row_dot(sum, dO, O);
-    block.store({&space.D, h}, sum);
+    block.store({&space.D, h}, through_sram(sum));  // so that neighbouring rows leave together
     block.store({&space.dQ_acc, h}, zero);
     if (t.copies_lse) copy_lse(block, in, t, space, h, i);
   });
@@ -59,18 +60,18 @@ void pre_kernel(Machine& machine, const BackwardInputs& in, const Tiling& t, Wor
 void post_kernel(Machine& machine, const Tiling& t, HbmTensor& dQ_acc, Gradients& out) {
   const Problem& p = machine.problem();
   machine.grid("dQ = dQ_acc", p.heads_total(), cut(p.n_q, t.rows_q), [&](Block& block, Head h, Rows i) {
-    Buffer dQ = block.registers("dQ", t.q_tile(p.d));
+    Buffer dQ = block.registers("dQ", t.q_tile(p.d), Tiling::row_warps());
     block.load(dQ, {&dQ_acc, h}, i);
     block.store(out.d_q(h), dQ);
   });
 }
 
-}  // namespace
-
 // FlashAttention-2, Algorithm 2, with the kernels that surround it. One block per tile of K and V, whose gradients stay
 // in registers while every query that sees the tile goes by; what it finds for dQ is added in HBM to what others find.
-// flash3 does the same with its own tiles. If the forward has kept P, it is read instead of computed again.
-void flash2_backward(Machine& machine, const BackwardInputs& in, const Tiling& t, Gradients& out) {
+// If the forward has kept P, it is read instead of computed again.
+void fused_backward(Machine& machine, const BackwardInputs& in, const Tiling& t, Gradients& out,
+                    const BackwardWarps& warps) {
+  const bool by_tma = warps.S.each > 1;  // what warpgroups add to dQ goes through SRAM
   const Problem& p = in.problem;
   Workspace space(machine, t);
   out.dQ = machine.hbm(Tensor::dQ, p.heads_total(), p.n_q, p.d, p.element);
@@ -81,11 +82,11 @@ void flash2_backward(Machine& machine, const BackwardInputs& in, const Tiling& t
   machine.grid("dK, dV, dQ_acc", p.groups(), cut(p.n_kv, t.rows_kv), [&](Block& block, Head group, Rows j) {
     Buffer K = block.sram("K", t.kv_tile(p.d)), V = block.sram("V", t.kv_tile(p.d));
     Buffer Q = block.sram("Q", t.q_tile(p.d)), dO = block.sram("dO", t.q_tile(p.d));
-    Buffer LSE = block.registers("LSE", {t.rows_q, 1}), row_D = block.registers("D", {t.rows_q, 1});
-    Buffer dQ = block.registers("dQ", t.q_tile(p.d));
-    Recomputation tile(block, t);
+    Buffer LSE = block.sram("LSE", {t.rows_q, 1}, Element::fp32), row_D = block.sram("D", {t.rows_q, 1}, Element::fp32);
+    Buffer dQ = block.registers("dQ", t.q_tile(p.d), warps.dQ);
+    Recomputation tile(block, t, warps);
 
-    block.divide(1, t.flash2_backward_warps(t.width(p.d)).S.warps());  // group of heads
+    block.divide(1, warps.S.warps());  // group of heads
     block.load(K, in.k(group), j);
     block.load(V, in.v(group), j);
     tile.start(j);
@@ -102,13 +103,25 @@ void flash2_backward(Machine& machine, const BackwardInputs& in, const Tiling& t
           tile.recompute(Q, K, LSE);
         tile.gradients(Q, V, dO, row_D);
         block.matmul(dQ, tile.dS_smem, K, p.scale());
-        block.reduce({&space.dQ_acc, h}, dQ);  // dQ ← dQ + scale · dS K
+        const HbmTarget sum{&space.dQ_acc, h};
+        by_tma ? block.reduce(sum, through_sram(dQ)) : block.reduce(sum, dQ);  // dQ ← dQ + scale · dS K
       }
     }
-    block.store(out.d_k(group), tile.dK);
-    block.store(out.d_v(group), tile.dV);
+    block.store(out.d_k(group), through_sram(tile.dK));
+    block.store(out.d_v(group), through_sram(tile.dV));
   });
   post_kernel(machine, t, space.dQ_acc, out);
+}
+
+}  // namespace
+
+void flash2_backward(Machine& machine, const BackwardInputs& in, const Tiling& t, Gradients& out) {
+  fused_backward(machine, in, t, out, t.flash2_backward_warps(t.width(in.problem.d)));
+}
+
+// The same with FA-3's tiles, by warpgroups. (Its producer warp only loads and adds to dQ: here both are the block's.)
+void flash3_backward(Machine& machine, const BackwardInputs& in, const Tiling& t, Gradients& out) {
+  fused_backward(machine, in, t, out, t.flash3_backward_warps());
 }
 
 }  // namespace fa

@@ -75,12 +75,12 @@ class Consumer {
         rows_(rows),
         lane_(begin_lane(block, number)),
         Q_(block.sram("Q", t.q_tile_each(in.problem.d))),
-        S_(block.registers("S", {t.rows_each(), t.rows_kv})),
-        P_(block.packed("P", {t.rows_each(), t.rows_kv}, t.p_in_sram)),
+        S_(block.registers("S", {t.rows_each(), t.rows_kv}, t.flash3_warps(t.rows_kv))),
+        P_(block.packed("P", {t.rows_each(), t.rows_kv}, t.p_in_sram, t.flash3_warps(t.rows_kv))),
         m_(block.accumulator("m", {t.rows_each(), 1}, -std::numeric_limits<float>::infinity())),
         l_(block.accumulator("l", {t.rows_each(), 1}, 0.0f)),
         r_(block.registers("r", {t.rows_each(), 1})),
-        O_(block.accumulator("O", t.q_tile_each(in.problem.d), 0.0f)) {}
+        O_(block.accumulator("O", t.q_tile_each(in.problem.d), 0.0f, t.flash3_warps(t.width(in.problem.d)))) {}
 
   int lane() const { return lane_; }
   void load_q() { block_.load(Q_, in_.q(head_), rows_); }  // by whoever loads

@@ -13,15 +13,16 @@
 namespace fa {
 
 struct OnlineSoftmax {
-  OnlineSoftmax(Block& the_block, const Tiling& t, RowStatistics row_work = {})
+  // `warps` share S; with more than one along the keys, each sums up an O of its own keys.
+  OnlineSoftmax(Block& the_block, const Tiling& t, WarpGrid warps, RowStatistics row_work = {})
       : block(the_block),
         work(row_work),
-        S(block.registers("S", t.score_tile())),
-        P(block.registers("P", t.score_tile())),
+        S(block.registers("S", t.score_tile(), warps)),
+        P(block.registers("P", t.score_tile(), warps)),
         m(block.accumulator("m", {t.rows_q, 1}, -std::numeric_limits<float>::infinity())),
         l(block.accumulator("l", {t.rows_q, 1}, 0.0f)),
         r(block.registers("r", {t.rows_q, 1})),
-        O(block.accumulator("O", t.q_tile(block.problem().d), 0.0f)) {}
+        O(block.accumulator("O", t.q_tile(block.problem().d), 0.0f, warps.summed_over_columns())) {}
 
   // Rows i, which have seen no key: m = −∞, l = 0, O = 0.
   void start(Rows i) { block.start(i); }
@@ -40,6 +41,7 @@ struct OnlineSoftmax {
     block.running_sum(l, r, P);                                  // l ← r · l + rowsum P
     block.rescale(O, r);                                         // O ← r · O
     block.matmul_add(O, P, V);                                   // O ← O + P V
+    block.merge(O);                                              // if its sum lies with several warps
   }
 
   const Buffer& normalised() {

@@ -43,7 +43,8 @@ Tiling default_tiling(const Program& program, const Problem& problem, const Hard
     tiling.fp32_temporaries = true;
     return tiling;
   }
-  if (backward && program.backward == flash2_backward) return backward_tiling(problem.d, problem.element);
+  if (backward && (program.backward == flash2_backward || program.backward == flash3_backward))
+    return backward_tiling(problem.d, problem.element);
   if (!backward && program.forward == flash3) return flash3_tiling(problem, hardware);
   return square_tiling(problem.d);
 }

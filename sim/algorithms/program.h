@@ -27,6 +27,7 @@ void eager_backward(Machine&, const BackwardInputs&, const Tiling&, Gradients&);
 void eager_alpha_backward(Machine&, const BackwardInputs&, const Tiling&, Gradients&);
 void flash1_backward(Machine&, const BackwardInputs&, const Tiling&, Gradients&);
 void flash2_backward(Machine&, const BackwardInputs&, const Tiling&, Gradients&);
+void flash3_backward(Machine&, const BackwardInputs&, const Tiling&, Gradients&);
 
 struct Program {
   std::string_view name;
@@ -49,7 +50,7 @@ inline constexpr std::array programs{
     Program{"flash2_stored", "FlashAttention-2, P kept", flash2_stored,
             "flash2 that keeps P in HBM; its backward reads P instead of computing it again", flash2_backward},
     Program{"flash3", "FlashAttention-3", flash3, "flash2 by warpgroups with roles: one loads, the others take turns",
-            flash2_backward},
+            flash3_backward},
 };
 
 // The program of that name, or an InputError that lists the names.

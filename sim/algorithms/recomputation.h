@@ -11,16 +11,16 @@
 namespace fa {
 
 struct Recomputation {
-  Recomputation(Block& the_block, const Tiling& t)
+  Recomputation(Block& the_block, const Tiling& t, const BackwardWarps& warps)
       : block(the_block),
-        S(block.registers("S", t.score_tile())),
-        P(block.registers("P", t.score_tile())),
-        dP(block.registers("dP", t.score_tile())),
-        dS(block.registers("dS", t.score_tile())),
-        P_smem(block.sram("P_smem", t.score_tile())),
-        dS_smem(block.sram("dS_smem", t.score_tile())),
-        dK(block.accumulator("dK", t.kv_tile(block.problem().d), 0.0f)),
-        dV(block.accumulator("dV", t.kv_tile(block.problem().d), 0.0f)) {}
+        S(block.registers("S", t.score_tile(), warps.S)),
+        P(block.registers("P", t.score_tile(), warps.S)),
+        dP(block.registers("dP", t.score_tile(), warps.S)),
+        dS(block.registers("dS", t.score_tile(), warps.S)),
+        P_packed(block.packed("P_packed", t.score_tile(), warps.S.down > 1, warps.S, true)),
+        dS_smem(block.packed("dS_smem", t.score_tile(), true, warps.S, true)),
+        dK(block.accumulator("dK", t.kv_tile(block.problem().d), 0.0f, warps.dK)),
+        dV(block.accumulator("dV", t.kv_tile(block.problem().d), 0.0f, warps.dK)) {}
 
   // Keys j, which no query has met: dK = 0, dV = 0.
   void start(Rows j) {
@@ -37,17 +37,17 @@ struct Recomputation {
 
   // P is there again: what it says of dV, and through dP and dS of dK. dS_smem is left for dQ += scale · dS K.
   void gradients(const Buffer& Q, const Buffer& V, const Buffer& dO, const Buffer& D) {
-    block.convert(P_smem, P);                      // to be transposed, it goes through SRAM
-    block.matmul_add(dV, transposed(P_smem), dO);  // dV ← dV + Pᵀ dO
-    block.matmul(dP, dO, transposed(V), 1);        // dP = dO Vᵀ
-    block.softmax_gradient(dS, P, dP, D);          // dS = P ∘ (dP − D)
-    block.convert(dS_smem, dS);
-    block.matmul_add(dK, transposed(dS_smem), Q, block.problem().scale());  // dK ← dK + scale · dSᵀ Q
+    block.convert(P_packed, P);                           // warps that share its keys trade their parts in SRAM
+    block.matmul_add(dV, transposed_kept(P_packed), dO);  // dV ← dV + Pᵀ dO
+    block.matmul(dP, dO, transposed(V), 1);               // dP = dO Vᵀ
+    block.softmax_gradient(dS, P, dP, D);                 // dS = P ∘ (dP − D)
+    block.convert(dS_smem, dS);                           // dQ sums over the keys of all warps
+    block.matmul_add(dK, transposed_kept(dS_smem), Q, block.problem().scale());  // dK ← dK + scale · dSᵀ Q
   }
 
   Block& block;
-  Buffer S, P, dP, dS;     // fp32, in registers
-  Buffer P_smem, dS_smem;  // in the element type
+  Buffer S, P, dP, dS;       // fp32, in registers
+  Buffer P_packed, dS_smem;  // in the element type, and as the warps hold them: a key's numbers side by side
   Buffer dK, dV;
 };
 

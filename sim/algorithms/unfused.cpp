@@ -53,9 +53,9 @@ HbmTensor pair_products(Machine& machine, std::string name, Tensor id, const Hbm
   HbmTensor C = pairs(machine, id);
   machine.grid(std::move(name), p.heads_total(), cut(p.n_q, t.rows_q), cut(p.n_kv, t.rows_kv),
                [&](Block& block, Head h, Rows i, Rows j) {
-                 Buffer tile = block.registers(name_of(id), t.score_tile());
+                 Buffer tile = block.registers(name_of(id), t.score_tile(), Tiling::gemm_warps(t.score_tile()));
                  multiply_pairs(block, tile, A, B, h, i, j, t, scale);
-                 block.store({&C, h}, tile);
+                 block.store({&C, h}, through_sram(tile));
                });
   return C;
 }
@@ -65,12 +65,13 @@ HbmTensor probabilities(Machine& machine, const BackwardInputs& in, const Tiling
   HbmTensor P = pairs(machine, Tensor::P);
   machine.grid("P = exp(Q Kᵀ − LSE)", p.heads_total(), cut(p.n_q, t.rows_q), cut(p.n_kv, t.rows_kv),
                [&](Block& block, Head h, Rows i, Rows j) {
-                 Buffer tile = block.registers("P", t.score_tile()), LSE = block.registers("LSE", {t.rows_q, 1});
+                 Buffer tile = block.registers("P", t.score_tile(), Tiling::gemm_warps(t.score_tile()));
+                 Buffer LSE = block.registers("LSE", {t.rows_q, 1});
                  multiply_pairs(block, tile, in.Q, in.K, h, i, j, t, p.scale());
                  block.load(LSE, in.lse(h), i);
                  block.mask(tile);
                  block.exp(tile, tile, LSE);
-                 block.store({&P, h}, tile);
+                 block.store({&P, h}, through_sram(tile));
                });
   return P;
 }
@@ -82,15 +83,16 @@ HbmTensor weighted_rows(Machine& machine, std::string name, Tensor id, const Hbm
   machine.grid(std::move(name), p.heads_total(), cut(p.n_q, t.rows_q), [&](Block& block, Head h, Rows i) {
     const int depth = t.depth_of(t.rows_kv);
     Buffer w = block.sram(name_of(W.id()), {t.rows_q, depth}), b = block.sram(name_of(B.id()), {depth, t.width(p.d)});
-    Buffer sum = block.accumulator(name_of(id), t.q_tile(p.d), 0.0f);
-    block.divide(2, Tiling::gemm_warps(t.q_tile(p.d)).warps());  // group, key head
+    const WarpGrid warps = Tiling::gemm_warps(t.q_tile(p.d));
+    Buffer sum = block.accumulator(name_of(id), t.q_tile(p.d), 0.0f, warps);
+    block.divide(2, warps.warps());  // group, key head
     block.start(i);
     for (Rows j : cut(p.n_kv, depth)) {
       block.load(w, {&W, h}, i, j);
       block.load(b, {&B, p.kv_head_of(h)}, j);
       block.matmul_add(sum, w, b, scale);
     }
-    block.store({&C, h}, sum);
+    block.store({&C, h}, through_sram(sum));
   });
   return C;
 }
@@ -102,8 +104,9 @@ HbmTensor weighted_columns(Machine& machine, std::string name, Tensor id, const 
   machine.grid(std::move(name), p.groups(), cut(p.n_kv, t.rows_kv), [&](Block& block, Head group, Rows j) {
     const int depth = t.depth_of(t.rows_q);
     Buffer w = block.sram(name_of(W.id()), {depth, t.rows_kv}), b = block.sram(name_of(B.id()), {depth, t.width(p.d)});
-    Buffer sum = block.accumulator(name_of(id), t.kv_tile(p.d), 0.0f);
-    block.divide(1, Tiling::gemm_warps(t.kv_tile(p.d)).warps());  // group
+    const WarpGrid warps = Tiling::gemm_warps(t.kv_tile(p.d));
+    Buffer sum = block.accumulator(name_of(id), t.kv_tile(p.d), 0.0f, warps);
+    block.divide(1, warps.warps());  // group
     block.start(j);
     for (Head h : p.group_of(group)) {
       block.serve(h);
@@ -113,7 +116,7 @@ HbmTensor weighted_columns(Machine& machine, std::string name, Tensor id, const 
         block.matmul_add(sum, transposed(w), b, scale);
       }
     }
-    block.store({&C, p.kv_head_of(group)}, sum);
+    block.store({&C, p.kv_head_of(group)}, through_sram(sum));
   });
   return C;
 }
@@ -127,9 +130,8 @@ HbmTensor softmax(Machine& machine, const HbmTensor& S, const Tiling& t, bool ca
   machine.grid("P = softmax(S)", p.heads_total(), cut(p.n_q, tiles.shape.rows), [&](Block& block, Head h, Rows i) {
     const TileShape shape = tiles.of(i);
     const RowStatistics work = t.softmax_statistics(shape.cols);
-    Buffer tile = block.registers("S", shape);
-    Buffer m = block.accumulator("m", {tiles.shape.rows, 1}, lowest),
-           l = block.accumulator("l", {tiles.shape.rows, 1}, 0.0f);
+    Buffer tile = block.registers("S", shape, Tiling::softmax_warps(shape.cols));
+    Buffer m = block.accumulator("m", {tiles.shape.rows, 1}, lowest), l = block.accumulator("l", {tiles.shape.rows, 1}, 0.0f);
     std::optional<Buffer> r;
     if (!tiles.whole || LSE) r.emplace(block.registers("r", {tiles.shape.rows, 1}));
     block.start(i);
@@ -152,7 +154,7 @@ HbmTensor softmax(Machine& machine, const HbmTensor& S, const Tiling& t, bool ca
     }
     if (!LSE) return;
     block.log_sum_exp(*r, m, l, work.logarithm);
-    block.store({LSE, h}, *r);
+    block.store({LSE, h}, through_sram(*r));  // so that neighbouring rows leave together
   });
   return P;
 }
@@ -165,7 +167,8 @@ HbmTensor softmax_gradient(Machine& machine, const HbmTensor& P, const HbmTensor
   const RowTiles tiles(t, p.n_kv, 2, machine.hardware());
   machine.grid("dS = P ∘ (dP − D)", p.heads_total(), cut(p.n_q, tiles.shape.rows), [&](Block& block, Head h, Rows i) {
     const TileShape shape = tiles.of(i);
-    Buffer weights = block.registers("P", shape), gradient = block.registers("dP", shape);
+    const WarpGrid warps = Tiling::softmax_warps(std::min(shape.cols, 8192));
+    Buffer weights = block.registers("P", shape, warps), gradient = block.registers("dP", shape, warps);
     Buffer D = block.accumulator("D", {tiles.shape.rows, 1}, 0.0f);
     const auto load = [&](Rows j) {
       block.load(weights, {&P, h}, i, j);

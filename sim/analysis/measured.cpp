@@ -5,6 +5,7 @@
 #include <initializer_list>
 
 #include "sim/analysis/sectors.h"
+#include "sim/analysis/sram.h"
 
 namespace fa {
 namespace {
@@ -54,6 +55,20 @@ std::optional<double> exponentials(const Measurement& m) {
   return 32 * *warps;
 }
 
+// Of LSU and tensor-core instructions. (The counter of cp.async's writes, …_op_ldgsts, is no count of bytes: kernels that
+// copy the same tiles read 0.1 to 1 times those, and no two runs agree. TMA has none.)
+std::optional<double> sram_reads(const Measurement& m) {
+  return sum(m, {"sm__sass_data_bytes_mem_shared_op_ld.sum", "sm__sass_data_bytes_mem_shared_op_ldsm.sum",
+                 "sm__sass_data_bytes_mem_shared_op_gmma.sum"});
+}
+std::optional<double> sram_stores(const Measurement& m) {
+  return sum(m, {"sm__sass_data_bytes_mem_shared_op_st.sum", "sm__sass_data_bytes_mem_shared_op_stsm.sum"});
+}
+std::optional<double> sram_read_wavefronts(const Measurement& m) {
+  return sum(m, {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+                 "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_gmma.sum"});
+}
+
 double number(Bytes bytes) { return static_cast<double>(bytes.count()); }
 
 }  // namespace
@@ -75,6 +90,15 @@ std::vector<Comparison> compare_measured(const Measurement& m, const Run& run, c
   if (dram) {
     compare("dram_read_bytes", true, number(dram->read), m.counter("dram__bytes_read.sum"));
     compare("dram_write_bytes", true, number(dram->written), dram_writes(m));
+  }
+  if (run.detail >= Detail::kinds) {
+    SramTraffic sram;
+    for (const SramTraffic& launch : sram_traffic(run)) sram += launch;
+    compare("sram_read_bytes", false, number(sram.operands.bytes + sram.loaded.bytes), sram_reads(m));
+    compare("sram_store_bytes", false, number(sram.stored.bytes), sram_stores(m));
+    compare("sram_read_wavefronts", true, sram.operands.wavefronts + sram.loaded.wavefronts, sram_read_wavefronts(m));
+    compare("sram_store_wavefronts", true, sram.stored.wavefronts,
+            m.counter("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum"));
   }
   compare("matmul_flops", false, static_cast<double>(counts.flops.count()), matmul_flops(m));
   compare("exponentials", false, static_cast<double>(counts.special), exponentials(m));

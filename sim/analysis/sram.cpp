@@ -23,11 +23,19 @@ SramTraffic& SramTraffic::operator+=(const SramTraffic& other) {
   stored += other.stored;
   operands += other.operands;
   loaded += other.loaded;
+  sent += other.sent;
   return *this;
 }
 
-SramTraffic operator*(const SramTraffic& traffic, std::int64_t times) {
-  return {traffic.copied * times, traffic.stored * times, traffic.operands * times, traffic.loaded * times};
+SramTraffic operator*(const SramTraffic& t, std::int64_t times) {
+  return {t.copied * times, t.stored * times, t.operands * times, t.loaded * times, t.sent * times};
+}
+
+double SramTraffic::wavefronts() const {
+  return copied.wavefronts + stored.wavefronts + operands.wavefronts + loaded.wavefronts + sent.wavefronts;
+}
+double SramTraffic::conflicts() const {
+  return copied.conflicts + stored.conflicts + operands.conflicts + loaded.conflicts + sent.conflicts;
 }
 
 TileLayout layout_of(const BufferInfo& info) {
@@ -37,9 +45,10 @@ TileLayout layout_of(const BufferInfo& info) {
 
 namespace {
 
-// Row statistics are few bytes an instruction. A warp's rows of a tile take one word each, 8 of them at once; where the
-// rows are the columns of its fragments, a lane takes those of two neighbours, which is a wavefront for each 16 bytes.
-constexpr int bytes_of_eight_rows = 32, bytes_of_two_columns = 16;
+// Row statistics are few bytes an instruction. A warp has 8 rows of a product's tile at once, one word each; where the rows
+// are the columns of its fragments, a lane takes those of two neighbours, a wavefront for each 16 bytes. Kernels without
+// products have one row at a time: a wavefront for each word that a warp writes, and for each two that it reads.
+constexpr int word_bytes = 4, eight_rows = 8 * word_bytes, two_columns = 16;
 
 SramMove dense(Bytes bytes, int bytes_each = wavefront_bytes) {
   return {bytes, static_cast<double>(bytes.count()) / bytes_each, 0};
@@ -51,7 +60,7 @@ SramMove of_tile(Bytes bytes, double conflicts) {
 
 }  // namespace
 
-SramPort::SramPort(const Launch& launch) : launch_(launch) {
+SramPort::SramPort(const Launch& launch) : launch_(launch), products_(launch.counts.flops > Flops(0)) {
   for (const BufferInfo& info : launch.buffers) {
     Conflicts& of = conflicts_.emplace_back();
     if (info.level != Level::sram) continue;
@@ -93,18 +102,27 @@ SramTraffic SramPort::of(const Event& event) const {
       break;
     case Op::running_max:
     case Op::running_sum:
-      traffic.stored = dense(in, bytes_of_eight_rows);
-      traffic.loaded = dense(out, bytes_of_eight_rows);
+      traffic.stored = dense(in, products_ ? eight_rows : word_bytes);
+      traffic.loaded = dense(out, products_ ? eight_rows : 2 * word_bytes);
       break;
     case Op::exp:
     case Op::normalise:
-    case Op::softmax_gradient: traffic.loaded = dense(out, bytes_of_two_columns); break;
+    case Op::softmax_gradient: traffic.loaded = dense(out, two_columns); break;
     case Op::row_dot: {
-      Bytes tiles;
-      for (BufferId from : event.from)
-        if (from != no_buffer && launch_.buffers[static_cast<std::size_t>(from)].level == Level::sram) tiles = out;
-      traffic.stored = dense(in, bytes_of_eight_rows);
-      traffic.loaded = tiles > Bytes(0) ? dense(tiles) : dense(out, bytes_of_eight_rows);
+      const auto in_sram = [&](BufferId id) {
+        return id != no_buffer && launch_.buffers[static_cast<std::size_t>(id)].level == Level::sram;
+      };
+      const bool tiles = std::any_of(event.from.begin(), event.from.end(), in_sram);
+      traffic.stored = dense(in, word_bytes);
+      traffic.loaded = dense(out, tiles ? wavefront_bytes : 2 * word_bytes);
+      break;
+    }
+    case Op::store:
+    case Op::reduce: {
+      const BufferInfo& from = launch_.buffers[static_cast<std::size_t>(event.from[0])];
+      const bool by_tma = from.level == Level::sram || from.warps.each > 1;  // warpgroups leave it to TMA
+      traffic.stored = dense(in);
+      (by_tma ? traffic.sent : traffic.loaded) = dense(out);
       break;
     }
     default: traffic.stored = dense(in); traffic.loaded = dense(out);
@@ -146,7 +164,7 @@ std::vector<std::int64_t> warps_of_lanes(const Launch& launch) {
   for (const BufferInfo& info : launch.buffers)
     if (static_cast<std::size_t>(info.lane) < warps.size())
       warps[static_cast<std::size_t>(info.lane)] =
-          std::max(warps[static_cast<std::size_t>(info.lane)], info.warps.warps());
+          std::max<std::int64_t>(warps[static_cast<std::size_t>(info.lane)], info.warps.warps());
   return warps;
 }
 

@@ -24,11 +24,13 @@ struct SramTraffic {
   SramMove copied;    // in, from HBM, passing no registers: cp.async, TMA
   SramMove stored;    // in, from registers: P, dS, what leaves for HBM, partial sums, row statistics
   SramMove operands;  // out, to matrix products: through registers by ldmatrix, or straight from SRAM by wgmma
-  SramMove loaded;    // out, all else: to registers, or to HBM
+  SramMove loaded;    // out, to registers, for all else
+  SramMove sent;      // out, to HBM, passing no registers: TMA
 
   Bytes written() const { return copied.bytes + stored.bytes; }
-  Bytes read() const { return operands.bytes + loaded.bytes; }
-  double wavefronts() const { return copied.wavefronts + stored.wavefronts + operands.wavefronts + loaded.wavefronts; }
+  Bytes read() const { return operands.bytes + loaded.bytes + sent.bytes; }
+  double wavefronts() const;
+  double conflicts() const;
   SramTraffic& operator+=(const SramTraffic& other);
 };
 SramTraffic operator*(const SramTraffic& traffic, std::int64_t times);
@@ -51,6 +53,7 @@ class SramPort {
   SramMove fragments(BufferId to, Bytes bytes) const;
 
   const Launch& launch_;
+  bool products_;                     // whether it has any
   std::vector<Conflicts> conflicts_;  // of each buffer
 };
 
@@ -59,6 +62,8 @@ std::vector<SramTraffic> sram_traffic(const Run& run);
 
 // Warps of a block of the launch; where lanes are warpgroups, those of all lanes.
 std::int64_t warps_of(const Launch& launch);
+
+inline constexpr int registers_of_a_thread = 255;  // at most, since sm_35
 
 struct RegisterUse {
   Bytes of_block;          // the most that must be held between two events of a block, by all its threads

@@ -78,6 +78,7 @@ Parsed parse(int argc, char** argv) {
   trace.add_option("--perfetto", a.perfetto, "write the modelled timeline of one SM to this file, for Perfetto");
   trace.add_option("--blocks", a.blocks, "how many of its blocks (4)");
   run.add_flag("--timeline", a.timeline, "model the time: cycles, and what each lane of an SM does and waits for");
+  run.add_flag("--sram", a.sram, "count what moves between SRAM, registers and tensor cores, and bank conflicts");
   trace.add_option("--first", a.first, "first step shown (0)");
   trace.add_option("--count", a.count, "how many steps to show (200)");
   banks.add_option("--d", a.d, "numbers in a row of the tile (128)");

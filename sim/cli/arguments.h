@@ -24,6 +24,7 @@ struct Arguments {
   std::optional<bool> values;  // do the arithmetic, whatever the size; or never
   bool json = false;
   bool timeline = false;          // run: model the time, and show the lanes
+  bool sram = false;              // run: what moves between SRAM and registers
   std::string perfetto;           // trace: write one SM's timeline to this file
   std::int64_t blocks = 4;        // trace: how many blocks of it
   std::string out;                // trace: the file to write

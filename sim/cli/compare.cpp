@@ -120,9 +120,11 @@ void run(const Arguments& a) {
   const Specification spec = specify(a, false);
   std::vector<Entry> entries = measured(spec, a);
   std::optional<Run> kinds;
-  if (a.timeline) {
-    kinds = run_of_kinds(spec, spec.programs.front());
-    entries.front().time = model_time(*kinds);
+  if (a.timeline || a.sram) kinds = run_of_kinds(spec, spec.programs.front());
+  if (a.timeline) entries.front().time = model_time(*kinds);
+  if (a.sram) {
+    entries.front().sram = sram_traffic(*kinds);
+    entries.front().registers = register_use(*kinds);
   }
   if (a.json) {
     fmt::print("{}", report_json(spec.problem, spec.hardware, spec.source, entries));
@@ -160,9 +162,10 @@ void run(const Arguments& a) {
                  human(allocation.bytes())});
   }
   fmt::print("\n{}", tensors.text());
+  if (a.sram) print_sram(entries.front());
   print_dram(entries.front());
   print_roofline(r.roofline);
-  if (kinds) print_time(*kinds, *entries.front().time);
+  if (a.timeline) print_time(*kinds, *entries.front().time);
   if (r.accuracy) print_errors(entries);
 }
 

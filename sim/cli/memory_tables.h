@@ -1,5 +1,5 @@
 #pragma once
-// Tables of what is modelled of the memory system: DRAM behind L2, and the roofline.
+// Tables of the memory system: SRAM and registers, DRAM behind L2, and the roofline.
 
 #include <vector>
 
@@ -15,6 +15,9 @@ void print_rooflines(const std::vector<Entry>& entries);
 // One program in detail: a row for each launch and tensor; a row for each roof.
 void print_dram(const Entry& entry);
 void print_roofline(const Roofline& roofline);
+
+// One program: what moves between SRAM, registers and tensor cores, a row for each launch.
+void print_sram(const Entry& entry);
 
 // From closed forms, at any size: the bytes of the closed form, and what any program must move through DRAM.
 void print_bounds_rooflines(const Specification& specification);

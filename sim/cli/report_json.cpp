@@ -72,6 +72,29 @@ Json roofline_json(const Roofline& line) {
   return json;
 }
 
+// Bytes by way, with the wavefronts of all of them.
+Json sram_json(const Entry& entry) {
+  if (entry.sram.empty()) return nullptr;
+  Json json = Json::array();
+  for (std::size_t k = 0; k < entry.sram.size(); ++k) {
+    const SramTraffic& t = entry.sram[k];
+    const RegisterUse& r = entry.registers[k];
+    Json launch{{"name", entry.run.launches[k].name},
+                {"warps", r.warps},
+                {"register_bytes_per_block", r.of_block.count()},
+                {"registers_per_thread", r.of_thread}};
+    for (const auto& [name, move] : {std::pair{"copied", &t.copied},
+                                     {"stored", &t.stored},
+                                     {"operands", &t.operands},
+                                     {"loaded", &t.loaded},
+                                     {"sent", &t.sent}})
+      launch[name] = {
+          {"bytes", move->bytes.count()}, {"wavefronts", move->wavefronts}, {"conflict_wavefronts", move->conflicts}};
+    json.push_back(std::move(launch));
+  }
+  return json;
+}
+
 Json entry_json(const Entry& entry) {
   const Report& r = entry.report;
   Json json{{"program", r.program}, {"pass", name_of(r.pass)}, {"tiling", tiling_json(r.tiling)}};
@@ -97,6 +120,7 @@ Json entry_json(const Entry& entry) {
   json["sram_peak_bytes"] = r.sram_peak.count();
   json["sram_read_bytes"] = r.counts.sram_read.count();
   json["sram_write_bytes"] = r.counts.sram_written.count();
+  json["sram"] = sram_json(entry);
   json["footprint_bytes"] = r.footprint.total().count();
   json["matmul_flops"] = r.counts.flops.count();
   json["exponentials"] = r.counts.exponentials;

@@ -14,6 +14,8 @@ struct Entry {
   Run run;  // its launches; events are not written
   Report report;
   std::optional<RunTime> time = std::nullopt;  // modelled, if asked for
+  std::vector<SramTraffic> sram = {};          // by launch, if asked for
+  std::vector<RegisterUse> registers = {};
 };
 
 // A measurement with what became of it.

@@ -9,8 +9,6 @@
 //                └───┴───┘
 //                  B ▼
 
-#include <cstdint>
-
 namespace fa {
 
 struct WarpGrid {
@@ -20,7 +18,7 @@ struct WarpGrid {
   int each = 1;  // warps to a part: 4 where a whole warpgroup multiplies at once (wgmma)
 
   friend constexpr bool operator==(const WarpGrid&, const WarpGrid&) = default;
-  constexpr std::int64_t warps() const { return std::int64_t{down} * across * copies * each; }
+  constexpr int warps() const { return down * across * copies * each; }
 
   // C of a product whose A is shared like this, each warp taking its own part of what is summed over.
   constexpr WarpGrid summed_over_columns() const { return {down, 1, across * copies, each}; }
@@ -32,6 +30,8 @@ struct BackwardWarps {
   WarpGrid S;   // and P, dP, dS: queries × keys
   WarpGrid dK;  // and dV: keys × d
   WarpGrid dQ;  // queries × d
+
+  friend constexpr bool operator==(const BackwardWarps&, const BackwardWarps&) = default;
 };
 
 }  // namespace fa

@@ -308,19 +308,16 @@ Rows Block::sent_cols(HbmTarget to, const Buffer& from) {
 }
 
 void Block::store(HbmTarget to, const Buffer& from) { move_out(Op::store, to, from, {{}, touched(from)}); }
-void Block::store(HbmTarget to, ThroughSram from) {
-  move_out(Op::store, to, from.buffer, passage(from.buffer, to.tensor->element()));
-}
+void Block::store(HbmTarget to, ThroughSram from) { move_out(Op::store, to, from.buffer, passage(to, from.buffer)); }
 void Block::reduce(HbmTarget to, const Buffer& from) { move_out(Op::reduce, to, from, {{}, touched(from)}); }
-void Block::reduce(HbmTarget to, ThroughSram from) {
-  move_out(Op::reduce, to, from.buffer, passage(from.buffer, to.tensor->element()));
-}
+void Block::reduce(HbmTarget to, ThroughSram from) { move_out(Op::reduce, to, from.buffer, passage(to, from.buffer)); }
 
 // Whole in, and out what is inside the tensor.
-Block::Passage Block::passage(const Buffer& buffer, Element element) {
+Block::Passage Block::passage(HbmTarget to, const Buffer& buffer) {
   const Slot& held = slot(buffer);
-  const Passage through{held.shape.bytes(size_of(element)),
-                        TileShape{held.content.rows.size(), held.content.cols.size()}.bytes(size_of(element))};
+  const int each = size_of(to.tensor->element());
+  const TileShape inside{held.content.rows.size(), sent_cols(to, buffer).size()};
+  const Passage through{held.shape.bytes(each), inside.bytes(each)};
   Launch& launch = machine_.launch();
   if (through.in > machine_.sram_capacity())
     throw SpecError(fmt::format(
@@ -442,7 +439,7 @@ void Block::convert(const Buffer& to, const Buffer& from, double factor) {
       for (int c = 0; c < tile(to).cols(); ++c) tile(to).at(r, c) = static_cast<float>(factor) * tile(from).at(r, c);
       round_all(slot(to).element, tile(to).row(r));
     }
-  record(Op::convert, to, {&from}, {.sram_read = touched(from), .sram_written = touched(to)});
+  record(Op::convert, to, {&from}, {.sram_read = whole(from), .sram_written = whole(to)});
 }
 
 void Block::transpose(const Buffer& to, const Buffer& from) {
@@ -450,14 +447,18 @@ void Block::transpose(const Buffer& to, const Buffer& from) {
   if (machine_.computes())
     for (int r = 0; r < tile(to).rows(); ++r)
       std::copy_n(tile(from).row(r).data(), tile(from).cols(), tile(to).row(r).data());
-  record(Op::transpose, to, {&from}, {.sram_read = touched(from), .sram_written = touched(to)});
+  record(Op::transpose, to, {&from}, {.sram_read = whole(from), .sram_written = whole(to)});
 }
 
 void Block::merge(const Buffer& sums) {
   const int copies = slot(sums).warps.copies;
   if (copies == 1) return;
-  const Passage through = passage(sums, slot(sums).element);
-  record(Op::merge, sums, {&sums}, {.sram_read = through.out * copies, .sram_written = through.in * copies});
+  // However few columns at a time: the scratch that this takes is left out of the SRAM peak.
+  const Slot& held = slot(sums);
+  const TileShape inside{held.content.rows.size(), held.shape.cols};
+  record(Op::merge, sums, {&sums},
+         {.sram_read = inside.bytes(size_of(held.element)) * copies,
+          .sram_written = held.shape.bytes(size_of(held.element)) * copies});
 }
 
 // ---- Element by element ----

@@ -262,11 +262,11 @@ class Block {
     return TileShape{held.content.rows.size(), held.content.cols.size()}.bytes(held.sram_bytes_each);
   }
 
-  // What a tile costs SRAM on its way to (or from) HBM as numbers of `element`.
+  // What a tile costs SRAM on its way to HBM.
   struct Passage {
     Bytes in, out;
   };
-  Passage passage(const Buffer& buffer, Element element);
+  Passage passage(HbmTarget to, const Buffer& buffer);
   // The row statistics of a tile whose rows lie with several warps: each writes its own and reads everyone's.
   Passage over_warps(const Buffer& tile);
   // A row statistic in SRAM, as all warps read it that share the rows of `tile`.

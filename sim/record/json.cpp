@@ -208,9 +208,12 @@ Problem problem_from(const Reader& in) {
 }
 
 WarpGrid warps_from(const Reader& in) {
-  constexpr int most = 1 << 15;  // four such numbers still multiply in 64 bits
-  return {in.small("down", 1, most), in.small("across", 1, most), in.small("copies", 1, most),
-          in.small("each", 1, most)};
+  constexpr int most = 1 << 15;
+  const WarpGrid warps{in.small("down", 1, most), in.small("across", 1, most), in.small("copies", 1, most),
+                       in.small("each", 1, most)};
+  if (std::int64_t{warps.down} * warps.across > 1 << 20 || std::int64_t{warps.copies} * warps.each > 1 << 10)
+    in.fail("has too many warps");
+  return warps;
 }
 
 Launch launch_from(const Reader& in) {

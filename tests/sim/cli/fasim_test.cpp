@@ -226,3 +226,35 @@ TEST_CASE("fasim trace --perfetto writes a file that parses, and refuses no bloc
   std::filesystem::remove(file);
   refused("trace --program flash3 --perfetto x.json --blocks 0", "--blocks");
 }
+
+TEST_CASE("fasim run --sram says what moves between SRAM and registers, launch by launch") {
+  const std::string shape = "run --program flash2 --n 1024 --d 128 --rows-q 128 --rows-kv 64 --no-values";
+  CHECK(json(shape)["programs"][0]["sram"].is_null());
+  const auto program = json(shape + " --sram")["programs"][0];
+  REQUIRE(program["sram"].size() == 1);
+  const auto& launch = program["sram"][0];
+  CHECK(launch["warps"] == 4);
+  CHECK(launch["operands"]["bytes"] == 8 * 16 * 4 * (8 + 16 + 16) * 1024);
+  const std::int64_t loaded = launch["loaded"]["bytes"], sent = launch["sent"]["bytes"];
+  CHECK(launch["operands"]["bytes"].get<std::int64_t>() + loaded + sent == program["sram_read_bytes"]);
+  CHECK(launch["copied"]["bytes"].get<std::int64_t>() + launch["stored"]["bytes"].get<std::int64_t>() ==
+        program["sram_write_bytes"]);
+  CHECK(fasim(shape + " --sram").text.find("registers a thread") != std::string::npos);
+}
+
+TEST_CASE("fasim banks compares layouts, shows one bank by bank, and refuses what cannot be") {
+  const auto worst = [](const std::string& options) {
+    return json("banks --d 128 --access ldmatrix " + options)["rows"][0]["worst_ways"].get<int>();
+  };
+  CHECK(worst("--swizzle none") == 8);
+  CHECK(worst("--swizzle 128") == 1);
+  CHECK(worst("--pad 16") == 1);
+  CHECK(json("banks --d 64")["rows"].size() == 3 * fa::access_names.size());
+  CHECK(fasim("banks --d 128 --swizzle none --access ldmatrix").text.find("8 8 8 8 0 0") != std::string::npos);
+  refused("banks --d 96 --swizzle 128", "--swizzle 128");
+  refused("banks --swizzle 128 --pad 16", "--pad");
+  refused("banks --swizzle 100", "--swizzle 100");
+  refused("banks --access walk", "--access walk");
+  refused("banks --rows 0", "--rows");
+  refused("banks --d 128 --element fp8", "--element fp8");
+}
