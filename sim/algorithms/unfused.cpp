@@ -131,7 +131,8 @@ HbmTensor softmax(Machine& machine, const HbmTensor& S, const Tiling& t, bool ca
     const TileShape shape = tiles.of(i);
     const RowStatistics work = t.softmax_statistics(shape.cols);
     Buffer tile = block.registers("S", shape, Tiling::softmax_warps(shape.cols));
-    Buffer m = block.accumulator("m", {tiles.shape.rows, 1}, lowest), l = block.accumulator("l", {tiles.shape.rows, 1}, 0.0f);
+    Buffer m = block.accumulator("m", {tiles.shape.rows, 1}, lowest),
+           l = block.accumulator("l", {tiles.shape.rows, 1}, 0.0f);
     std::optional<Buffer> r;
     if (!tiles.whole || LSE) r.emplace(block.registers("r", {tiles.shape.rows, 1}));
     block.start(i);
