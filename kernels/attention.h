@@ -100,7 +100,8 @@ struct Kernel {
   bool takes_causal = true;
   int min_cc = 0;  // compute capabilities that it runs on, 10 * major + minor
   int max_cc = 999;
-  int shared_memory = 0;                                     // bytes of shared memory that one block asks for
+  bool tensor_maps = false;  // reads and writes views through the copy engine (TMA): no stride leads backwards
+  int shared_memory = 0;     // bytes of shared memory that one block asks for
   void (*launch)(const Args&) = nullptr;                     // enqueues on args.stream; throws if CUDA refuses a launch
   std::size_t (*workspace_bytes)(const Problem&) = nullptr;  // null: none
 };
@@ -127,6 +128,8 @@ Choice choose(const Problem& problem, Pass pass, const Device& device, std::span
 
 // A full sentence that names the wrong argument and what would work, or nothing. Launches nothing.
 std::optional<std::string> why_invalid(const Args& args, Pass pass);
+// The same, and what this kernel cannot do with such views.
+std::optional<std::string> why_invalid(const Args& args, const Kernel& kernel);
 
 // Checks the arguments, answers n_q = 0 and n_kv = 0 itself, else launches.
 // Throws std::invalid_argument with the sentence, before anything was launched.

@@ -45,6 +45,7 @@ Kernel flash3(std::string_view name, void (*launch)(const Args&)) {
           .elements = both,
           .min_cc = 90,
           .max_cc = 90,
+          .tensor_maps = true,
           .shared_memory = Flash3Shared<Config>::bytes,
           .launch = launch};
 }
@@ -67,6 +68,7 @@ Kernel eight_bits(void (*launch)(const Args&)) {
           .elements = only_e4m3,
           .min_cc = 90,
           .max_cc = 90,
+          .tensor_maps = true,
           .shared_memory = Fp8Shared<Config>::bytes,
           .launch = launch,
           .workspace_bytes = tile_counter};

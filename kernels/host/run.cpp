@@ -36,7 +36,7 @@ std::optional<std::string> why_not(const Kernel& kernel, std::string_view name, 
 }  // namespace
 
 void run(const Kernel& kernel, const Args& args) {
-  if (auto sentence = why_invalid(args, kernel.pass)) throw std::invalid_argument(*sentence);
+  if (auto sentence = why_invalid(args, kernel)) throw std::invalid_argument(*sentence);
   if (auto sentence = why_not(kernel, args.problem)) throw std::invalid_argument(*sentence);
   const Problem& p = args.problem;
   for (const auto& [name, scales] : {std::pair{"k_scales", &args.k_scales}, {"v_scales", &args.v_scales}})

@@ -19,6 +19,15 @@ struct Tensor {
   bool written;
 };
 
+struct Axis {
+  std::string_view name;
+  std::int64_t extent, stride;
+};
+std::array<Axis, 3> axes_of(const Tensor& tensor, std::int64_t batch) {
+  return {Axis{"batch", batch, tensor.view.batch_stride}, Axis{"row", tensor.n, tensor.view.row_stride},
+          Axis{"head", tensor.heads, tensor.view.head_stride}};
+}
+
 std::optional<std::string> why_invalid(const Tensor& tensor, std::int64_t batch, int d) {
   const auto& [name, view, n, heads, element, written] = tensor;
   if (batch == 0 || n == 0) return std::nullopt;  // no numbers, so no address
@@ -33,12 +42,7 @@ std::optional<std::string> why_invalid(const Tensor& tensor, std::int64_t batch,
     return fmt::format("{} starts {} bytes past a multiple of {}: pass a copy that starts at one.", name,
                        address % alignment, alignment);
 
-  struct Axis {
-    std::string_view name;
-    std::int64_t extent, stride;
-  };
-  for (const Axis& axis : std::array{Axis{"batch", batch, view.batch_stride}, Axis{"row", n, view.row_stride},
-                                     Axis{"head", heads, view.head_stride}}) {
+  for (const Axis& axis : axes_of(tensor, batch)) {
     if (axis.extent == 1) continue;  // its stride is never used
     if (axis.stride * size_of(element) % alignment != 0)
       return fmt::format(
@@ -79,14 +83,21 @@ std::optional<std::string> why_invalid(const Problem& p) {
   return why_invalid_d(p.d);
 }
 
-}  // namespace
+// A tensor map holds strides of 40 bits, without a sign.
+std::optional<std::string> why_no_tensor_map(const Tensor& tensor, std::int64_t batch, const Kernel& kernel) {
+  if (batch == 0 || tensor.n == 0) return std::nullopt;
+  for (const Axis& axis : axes_of(tensor, batch))
+    if (const std::int64_t bytes = axis.stride * size_of(tensor.element);
+        axis.extent > 1 && (bytes < 0 || bytes >= std::int64_t{1} << 40))
+      return fmt::format(
+          "{}'s {} stride is {} bytes, and {} moves tiles by TMA, which takes strides from 0 to below 2^40: pass a "
+          "contiguous copy, or take a kernel for an older GPU.",
+          tensor.name, axis.name, bytes, kernel.name);
+  return std::nullopt;
+}
 
-std::optional<std::string> why_invalid(const Args& args, Pass pass) {
+std::vector<Tensor> tensors_of(const Args& args, Pass pass) {
   const Problem& p = args.problem;
-  if (auto sentence = why_invalid(p)) return sentence;
-  if (!(args.scale > 0) || args.scale > 3e38f)  // NaN fails the first comparison
-    return fmt::format("scale = {} must be a positive number; 1 / sqrt(d) = {} is usual.", args.scale, p.scale());
-
   const bool forward = pass == Pass::forward;
   const Element out = output_element(p.element);
   std::vector<Tensor> tensors{{"q", args.q, p.n_q, p.heads, p.element, false},
@@ -99,7 +110,26 @@ std::optional<std::string> why_invalid(const Args& args, Pass pass) {
     tensors.push_back({"dk", args.dk, p.n_kv, p.kv_heads, p.element, true});
     tensors.push_back({"dv", args.dv, p.n_kv, p.kv_heads, p.element, true});
   }
-  for (const Tensor& tensor : tensors)
+  return tensors;
+}
+
+}  // namespace
+
+std::optional<std::string> why_invalid(const Args& args, const Kernel& kernel) {
+  if (auto sentence = why_invalid(args, kernel.pass)) return sentence;
+  if (!kernel.tensor_maps) return std::nullopt;
+  for (const Tensor& tensor : tensors_of(args, kernel.pass))
+    if (auto sentence = why_no_tensor_map(tensor, args.problem.batch, kernel)) return sentence;
+  return std::nullopt;
+}
+
+std::optional<std::string> why_invalid(const Args& args, Pass pass) {
+  const Problem& p = args.problem;
+  if (auto sentence = why_invalid(p)) return sentence;
+  if (!(args.scale > 0) || args.scale > 3e38f)  // NaN fails the first comparison
+    return fmt::format("scale = {} must be a positive number; 1 / sqrt(d) = {} is usual.", args.scale, p.scale());
+
+  for (const Tensor& tensor : tensors_of(args, pass))
     if (auto sentence = why_invalid(tensor, p.batch, p.d)) return sentence;
   for (const auto& [name, scales] :
        {std::pair{"q_scales", &args.q_scales}, {"k_scales", &args.k_scales}, {"v_scales", &args.v_scales}})

@@ -1,5 +1,6 @@
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <stdexcept>
 
 #include "kernels/attention.h"
@@ -202,4 +203,36 @@ TEST_CASE("run refuses wrong arguments and a workspace that is missing, before a
   CHECK_THROWS_AS(run(kernel, a), std::invalid_argument);
   a.workspace = address(0x20080);
   CHECK_THROWS_AS(run(kernel, a), std::invalid_argument);
+}
+
+TEST_CASE(
+    "a kernel that copies through tensor maps refuses strides that lead backwards or too far, and no other does") {
+  static constexpr Element types[] = {Element::bf16};
+  Kernel kernel{.name = "k", .algorithm = "flash3", .d = 64, .elements = types};
+  const auto says = [&](auto change) {
+    Args args = good_args();
+    change(args);
+    return why_invalid(args, kernel).value_or("fine");
+  };
+  const auto backwards = [](Args& a) { a.k.head_stride = -64; };
+  const auto far = [](Args& a) { a.o.batch_stride = std::int64_t{1} << 39; };  // 2^40 bytes
+  const auto nearer = [](Args& a) { a.o.batch_stride = (std::int64_t{1} << 39) - 8; };
+  const auto broadcast = [](Args& a) { a.v.head_stride = 0; };
+  for (const auto& change : {std::function<void(Args&)>(backwards), {far}, {nearer}, {broadcast}})
+    CHECK(says(change) == "fine");
+
+  kernel.tensor_maps = true;
+  CHECK(says(backwards) ==
+        "k's head stride is -128 bytes, and k moves tiles by TMA, which takes strides from 0 to below 2^40: pass a "
+        "contiguous copy, or take a kernel for an older GPU.");
+  CHECK(contains(says(far), "o's batch stride is 1099511627776 bytes"));
+  CHECK(says(nearer) == "fine");
+  CHECK(says(broadcast) == "fine");
+  CHECK(says([](Args& a) { a.q.data = nullptr; }).find("q is null") == 0);
+  // An axis of one is never stepped along.
+  CHECK(says([](Args& a) { a.problem.batch = 1, a.k.batch_stride = -8; }) == "fine");
+}
+
+TEST_CASE("every kernel for Hopper alone says that it copies through tensor maps") {
+  for (const Kernel& kernel : fa::kernels::kernels()) CHECK(kernel.tensor_maps == (kernel.min_cc == 90));
 }
