@@ -141,7 +141,6 @@ void check_fp8_errors(const Options& options, const Device& device, Report& repo
 
 // Races show as runs that differ: many runs of one ragged problem, bit for bit.
 void check_many_runs(const Options& options, const Device& device, Report& report) {
-  constexpr int rounds = 25;  // of two runs each
   for (const Element element : elements_of(options))
     for (const int d : {64, 128, 256})
       for (const bool causal : {false, true}) {
@@ -162,6 +161,8 @@ void check_many_runs(const Options& options, const Device& device, Report& repor
         if (list.empty()) continue;
         Judge judge(c, options.seed);
         for (const Kernel& kernel : list) {
+          // Of two runs each; more where copies and products run beside the threads and have more ways to race.
+          const int rounds = kernel.tensor_maps ? 125 : 25;
           Verdict verdict;
           for (int i = 0; i < rounds && verdict.complaints.empty(); ++i) verdict = judge.judge(kernel);
           report.add(fmt::format("{} {}, {} runs bit for bit", kernel.name, name_of(kernel.pass), 2 * rounds),
