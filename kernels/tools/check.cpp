@@ -124,7 +124,8 @@ std::span<const Element> elements_of(const Options& options) {
   return half_types;
 }
 
-// The error table of the FA-3 paper, which names no sizes: a factor of 1.5 is the same number.
+// The error table of the FA-3 paper. It names no sizes, and rare outliers make an RMSE depend on the seed: what is held is
+// that no error is half as large again, and that the two remedies are worth what they are for.
 void check_fp8_errors(const Options& options, const Device& device, Report& report) {
   constexpr double factor = 1.5;
   const Fp8Table table = fp8_table(device, options.seed);
@@ -132,11 +133,16 @@ void check_fp8_errors(const Options& options, const Device& device, Report& repo
   for (const Fp8Error& row : table.rows) {
     fmt::print("{:<52} {:>9.1e} {:>9.1e}\n", row.method, row.rmse, row.published);
     std::vector<std::string> complaints;
-    if (!(row.rmse < factor * row.published && row.rmse > row.published / factor))
-      complaints.push_back(fmt::format("RMSE {:.3g} is not within a factor {} of the published {:.3g}", row.rmse,
-                                       factor, row.published));
+    if (!(row.rmse > 0 && row.rmse < factor * row.published))
+      complaints.push_back(
+          fmt::format("RMSE {:.3g} is more than {} times the published {:.3g}", row.rmse, factor, row.published));
     report.add("error table", row.method, row.rmse / (factor * row.published), complaints);
   }
+  const double with_both = table.rows[2].rmse, with_neither = table.rows.back().rmse;
+  std::vector<std::string> complaints;
+  if (!(with_both < 0.8 * with_neither))
+    complaints.push_back(fmt::format("{:.3g} with them, {:.3g} without", with_both, with_neither));
+  report.add("error table", "the two remedies", with_both / (0.8 * with_neither), complaints);
 }
 
 // Races show as runs that differ: many runs of one ragged problem, bit for bit.
