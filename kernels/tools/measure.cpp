@@ -8,6 +8,7 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <stdexcept>
 
 #include "kernels/tools/caches.h"
@@ -25,11 +26,9 @@ namespace {
 constexpr float longest_launch_ms = 100;  // a launch is run a dozen times
 
 constexpr std::string_view protocol =
-    "Each pass of a kernel is one range of the profiler, replayed until every counter is read. Before each replay 8 "
-    "times the L2's size of "
-    "other memory is read, so that L2 is cold and clean. after_flush: the same read closes the range as well, and its "
-    "own counts are "
-    "subtracted. Inputs are standard normal. Clocks are left alone.";
+    "Each kernel, forward or backward, is one range of the profiler, replayed until every counter is read. Before each "
+    "replay 8 times the L2's size of other memory is read, so that L2 is cold and clean. after_flush: the same read "
+    "closes the range as well, and its own counts are subtracted. Inputs are standard normal. Clocks are left alone.";
 
 std::string today() {
   const std::time_t now = std::time(nullptr);
@@ -73,21 +72,32 @@ float launch_ms(const Kernel& kernel, const Args& args) {
   return timer.milliseconds();
 }
 
-Measurement measure_one(Profiler& profiler, const Caches& caches, const Kernel& kernel, const Args& args) {
-  Measurement m;
-  m.kernel = kernel.name;
-  m.program = kernel.algorithm;
-  m.pass = name_of(kernel.pass);
-  m.kernel_d = kernel.d;
-  m.tiling = kernel.tiling;
-  m.problem = args.problem;
-  const auto work = [&] { run(kernel, args); };
+// All kernels of a problem in the same passes, a range for each: a pass costs the profiler more than most launches do.
+std::vector<Measurement> measure_together(Profiler& profiler, const Caches& caches, const std::vector<Kernel>& list,
+                                          const Args& args) {
   const auto flush = [&] { caches.read_other_memory(); };
-  const auto work_and_flush = [&] { work(), flush(); };
-  m.counters = profiler.measure(counted_metrics, flush, {work}).front();
-  const auto flushed = profiler.measure(flushed_metrics, flush, {work_and_flush, flush});
-  for (const auto& [metric, value] : flushed[0]) m.after_flush[metric] = std::max(0.0, value - flushed[1].at(metric));
-  return m;
+  std::vector<Measurement> measurements;
+  std::vector<std::function<void()>> works, works_and_flushes;
+  for (const Kernel& kernel : list) {
+    works.push_back([&] { run(kernel, args); });
+    works_and_flushes.push_back([&] { run(kernel, args), flush(); });
+    Measurement& m = measurements.emplace_back();
+    m.kernel = kernel.name;
+    m.program = kernel.algorithm;
+    m.pass = name_of(kernel.pass);
+    m.kernel_d = kernel.d;
+    m.tiling = kernel.tiling;
+    m.problem = args.problem;
+  }
+  works_and_flushes.push_back(flush);
+  const auto counted = profiler.measure(counted_metrics, flush, works);
+  const auto flushed = profiler.measure(flushed_metrics, flush, works_and_flushes);
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    measurements[i].counters = counted[i];
+    for (const auto& [metric, value] : flushed[i])
+      measurements[i].after_flush[metric] = std::max(0.0, value - flushed.back().at(metric));
+  }
+  return measurements;
 }
 
 }  // namespace
@@ -129,24 +139,26 @@ int measure(const Options& options) {
   int done = 0;
   for (const Problem& p : problems) {
     ++done;
-    const std::vector<Kernel> list = options.kernels_for(p, device, refusal);
+    std::vector<Kernel> list = options.kernels_for(p, device, refusal);
     if (list.empty()) continue;
     const Distribution numbers{.seed = options.seed};
     Operands x(p, Layout::packed, numbers, numbers, numbers);
     x.run_forward(device);
-    for (const Kernel& kernel : list) {
-      x.make_workspace(kernel);
-      const Args args = x.args(p.scale());
-      fmt::print(stderr, "{}/{} {} {}: {}\n", done, problems.size(), kernel.name, name_of(kernel.pass), describe(p));
-      if (const float ms = launch_ms(kernel, args); ms > longest_launch_ms) {
-        fmt::print(
-            stderr,
-            "  left out: one launch takes {:.0f} ms, and more than {:.0f} is too long to repeat for every counter\n",
-            ms, longest_launch_ms);
-        continue;
-      }
-      file.measurements.push_back(measure_one(profiler, caches, kernel, args));
-    }
+    // One workspace for all, as large as the one that needs most.
+    x.make_workspace(*std::max_element(list.begin(), list.end(), [&](const Kernel& a, const Kernel& b) {
+      return workspace_bytes(a, p) < workspace_bytes(b, p);
+    }));
+    const Args args = x.args(p.scale());
+    fmt::print(stderr, "{}/{} {}\n", done, problems.size(), describe(p));
+    std::erase_if(list, [&](const Kernel& kernel) {
+      const float ms = launch_ms(kernel, args);
+      if (ms > longest_launch_ms)
+        fmt::print(stderr, "  left out: {} {}: one launch takes {:.0f} ms, and more than {:.0f} is too long\n",
+                   kernel.name, name_of(kernel.pass), ms, longest_launch_ms);
+      return ms > longest_launch_ms;
+    });
+    if (list.empty()) continue;
+    for (Measurement& m : measure_together(profiler, caches, list, args)) file.measurements.push_back(std::move(m));
     // After every problem: a run that is cut short has measured something, and the file is whole.
     file.clocks = fmt::format("before: {}; after: {}", clocks_before, clocks_text());
     if (!file.measurements.empty()) write_measurements(file, path);
