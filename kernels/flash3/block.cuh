@@ -51,7 +51,9 @@ struct Flash3Shared {
   // The same in all lanes, and said to be so: what depends on it (loop counts, stages, addresses) then lives in registers
   // that the warp shares, as wgmma wants it.
   __device__ __forceinline__ TileOrder::Tile announced(int stage) const {
-    const uint4 tile = load_smem_16(base + announced_at + stage * 16);
+    uint4 tile{};
+    // Lane 0 reads, as it is the one that later says that the place is empty: what it read comes before the next write.
+    if (threadIdx.x % 32 == 0) tile = load_smem_16(base + announced_at + stage * 16);
     return {static_cast<int>(first_lane(tile.x)), static_cast<int>(first_lane(tile.y)),
             static_cast<int>(first_lane(tile.z))};
   }
