@@ -13,7 +13,7 @@ void flash2_stored(Machine& machine, const Inputs& in, const Tiling& t, Output& 
 
   machine.grid("flash2_stored", p.heads_total(), cut(p.n_q, t.rows_q), [&](Block& block, Head h, Rows i) {
     Buffer Q = block.sram("Q", t.q_tile(p.d)), K = block.sram("K", t.kv_tile(p.d)), V = block.sram("V", t.kv_tile(p.d));
-    OnlineSoftmax acc(block, t, t.flash2_warps(p.d));
+    OnlineSoftmax acc(block, t, t.flash2_warps(t.width(p.d)));
 
     block.load(Q, in.q(h), i);
     acc.start(i);

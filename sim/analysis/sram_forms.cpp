@@ -70,12 +70,15 @@ void weighted(Tally& tally, const Problem& p, int rows, int tile_rows, int summe
 
 // Maximum and sum of each row; or D alone. Rows that do not fit are put together piece by piece.
 void rows_by_all_warps(Tally& tally, const Problem& p, const Tiling& t, const Hardware& hardware, bool backward) {
-  const bool whole = t.softmax_rows((backward ? 2 : 1) * std::int64_t{p.n_kv}, hardware.registers_per_sm) > 0;
+  const int fit = t.softmax_rows((backward ? 2 : 1) * std::int64_t{p.n_kv}, hardware.registers_per_sm);
+  const bool whole = fit > 0;
   const int piece = t.row_by_row ? Tiling::row_length(p.n_kv) : whole ? p.n_kv : t.rows_kv;
   const int warps = Tiling::softmax_warps(backward ? std::min(piece, 8192) : piece).across;
   const std::int64_t times = ceil_div(p.n_kv, piece) * (backward ? 1 : 2);
   for (std::int64_t k = 0; k < times; ++k) tally.row_statistic(p.n_q, warps);
-  if (!backward && t.rebuilds_p) tally.pass(Bytes(p.n_q) * fp32_bytes, Bytes(p.n_q) * fp32_bytes);  // LSE
+  if (backward || !t.rebuilds_p) return;
+  const int rows = t.row_by_row ? Tiling::rows_of_a_block : whole ? fit : t.rows_q;
+  tally.pass(Bytes(ceil_div(p.n_q, rows)) * rows * fp32_bytes, Bytes(p.n_q) * fp32_bytes);  // LSE
 }
 
 SramForm unfused(const Problem& p, const Tiling& t, const Hardware& hardware, Pass pass) {
@@ -118,7 +121,8 @@ SramForm flash1(const Problem& p, const Tiling& t) {
 
 // `stored`: a second sweep over K makes P.
 SramForm flash2(const Problem& p, const Tiling& t, bool stored) {
-  const Tiling group = t.of_group();
+  const Tiling group = stored ? t : t.of_group();
+  const int groups = stored ? 1 : t.groups;
   const WarpGrid S = group.flash2_warps(t.width(p.d));
   Tally tally(p);
   const Bytes Q = tally.tile(group.q_tile(p.d)), K = tally.tile(t.kv_tile(p.d)), none;
@@ -126,13 +130,13 @@ SramForm flash2(const Problem& p, const Tiling& t, bool stored) {
     const std::int64_t tiles = seen(p, t, i.end);
     tally.copy(tally.rows_of_d(i.size()));
     tally.copy(tally.rows_of_d(std::min<std::int64_t>(tiles * t.rows_kv, p.n_kv)) * (stored ? 3 : 2));
-    for (int g = 0; g < t.groups; ++g) {
+    for (int g = 0; g < groups; ++g) {
       const int begin = std::min(i.begin + g * group.rows_q, i.end);
       const std::int64_t meets = std::min(tiles, seen(p, t, std::min(begin + group.rows_q, p.n_q)));
       tally.product(stored ? 2 * meets : meets, S, Q, K);
       tally.product(meets, S, none, K);
     }
-    tally.pass(Q * t.groups, tally.rows_of_d(i.size()));  // O
+    tally.pass(Q * groups, tally.rows_of_d(i.size()));  // O
   }
   return tally.of_heads(p.heads_total());
 }
@@ -180,7 +184,7 @@ void meet(Tally& tally, const Problem& p, const Tiling& t, const Backward& how, 
   tally.pass(none, of_others * 2 * times);
   tally.product(times, dQ, pairs, K);
   if (how.dq_through_sram)
-    tally.pass(t.q_tile(p.d).bytes(fp32_bytes) * times, TileShape{i.size(), p.d}.bytes(fp32_bytes) * times);
+    tally.pass(t.q_tile(p.d).bytes(fp32_bytes) * times, TileShape{i.size(), t.width(p.d)}.bytes(fp32_bytes) * times);
 }
 
 SramForm fused_backward(const Problem& p, const Tiling& t, const Backward& how, bool flash1) {
@@ -189,7 +193,7 @@ SramForm fused_backward(const Problem& p, const Tiling& t, const Backward& how, 
     const std::int64_t meets = std::max<std::int64_t>(seen(p, t, i.end), flash1 && t.leaves_result ? 1 : 0);
     meet(tally, p, t, how, i, meets);
     // LSE of the rows, which only exp wants, and D, as each warp reads them that shares the rows.
-    const Bytes row_numbers = Bytes(t.copies_lse ? t.rows_q : i.size()) * fp32_bytes;
+    const Bytes row_numbers = Bytes(!flash1 && t.copies_lse ? t.rows_q : i.size()) * fp32_bytes;
     tally.pass(row_numbers * meets, row_numbers * meets * how.warps.S.across * (how.recomputes ? 2 : 1));
     if (flash1) {  // D from dO and O, or as kept
       const std::int64_t computed = t.o_every_pass ? meets : std::min<std::int64_t>(meets, 1);
@@ -210,8 +214,12 @@ SramForm fused_backward(const Problem& p, const Tiling& t, const Backward& how, 
 
 std::optional<SramForm> sram_closed_form(std::string_view program, const Problem& p, const Tiling& t,
                                          const Hardware& hardware, Pass pass) {
-  if (program == "naive" || program == "eager" || program == "eager_alpha")
-    return unfused(p, t, hardware, pass);  // the other passes of eager go from HBM to registers and back
+  if (program == "naive") return unfused(p, t, hardware, pass);
+  if (program == "eager" || program == "eager_alpha") {  // its other passes go from HBM to registers and back
+    Tiling kept = t;
+    kept.rebuilds_p = false;
+    return unfused(p, kept, hardware, pass);
+  }
   if (pass == Pass::forward) {
     if (program == "flash1") return flash1(p, t);
     if (program == "flash2" || program == "flash2_stored") return flash2(p, t, program == "flash2_stored");

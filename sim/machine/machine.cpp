@@ -307,9 +307,9 @@ Rows Block::sent_cols(HbmTarget to, const Buffer& from) {
   return {begin, std::min(begin + slot(from).shape.cols, to.tensor->cols())};
 }
 
-void Block::store(HbmTarget to, const Buffer& from) { move_out(Op::store, to, from, {{}, touched(from)}); }
+void Block::store(HbmTarget to, const Buffer& from) { move_out(Op::store, to, from, {{}, sent(to, from)}); }
 void Block::store(HbmTarget to, ThroughSram from) { move_out(Op::store, to, from.buffer, passage(to, from.buffer)); }
-void Block::reduce(HbmTarget to, const Buffer& from) { move_out(Op::reduce, to, from, {{}, touched(from)}); }
+void Block::reduce(HbmTarget to, const Buffer& from) { move_out(Op::reduce, to, from, {{}, sent(to, from)}); }
 void Block::reduce(HbmTarget to, ThroughSram from) { move_out(Op::reduce, to, from.buffer, passage(to, from.buffer)); }
 
 // Whole in, and out what is inside the tensor.

@@ -262,6 +262,12 @@ class Block {
     return TileShape{held.content.rows.size(), held.content.cols.size()}.bytes(held.sram_bytes_each);
   }
 
+  // The same when it sends what the tensor has room for.
+  Bytes sent(HbmTarget to, const Buffer& buffer) {
+    const Slot& held = slot(buffer);
+    return TileShape{held.content.rows.size(), sent_cols(to, buffer).size()}.bytes(held.sram_bytes_each);
+  }
+
   // What a tile costs SRAM on its way to HBM.
   struct Passage {
     Bytes in, out;
