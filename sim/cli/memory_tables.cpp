@@ -101,16 +101,16 @@ void print_roofline(const Roofline& line) {
 }
 
 void print_sram(const Entry& entry) {
-  Table table({"SRAM (counted)", "warps", "registers a thread", "copied in", "from registers", "to products",
-               "to registers", "sent out", "wavefronts", "of them conflicts"});
+  Table table({"SRAM (counted)", "warps", "registers a thread", "of a block", "copied in", "from registers",
+               "to products", "to registers", "sent out", "wavefronts", "of them conflicts"});
   double most_registers = 0;
   for (std::size_t k = 0; k < entry.sram.size(); ++k) {
     const SramTraffic& t = entry.sram[k];
     const RegisterUse& r = entry.registers[k];
     most_registers = std::max(most_registers, r.of_thread);
     table.add({entry.run.launches[k].name, with_separators(r.warps), fmt::format("{:.0f}", r.of_thread),
-               human(t.copied.bytes), human(t.stored.bytes), human(t.operands.bytes), human(t.loaded.bytes),
-               human(t.sent.bytes), human_count(t.wavefronts()), human_count(t.conflicts())});
+               human(r.of_block), human(t.copied.bytes), human(t.stored.bytes), human(t.operands.bytes),
+               human(t.loaded.bytes), human(t.sent.bytes), human_count(t.wavefronts()), human_count(t.conflicts())});
   }
   fmt::print("\n{}", table.text());
   if (most_registers > registers_of_a_thread)
