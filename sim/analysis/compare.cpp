@@ -12,6 +12,7 @@ Report report(const Run& run, const std::optional<Accuracy>& accuracy) {
   result.counts = run.counts();
   result.closed_form = closed_form(run.program, run.problem, run.tiling, run.hardware, run.pass);
   result.closed_form_holds = result.closed_form && result.closed_form->tensors == result.counts.tensors;
+  result.sram_form = sram_closed_form(run.program, run.problem, run.tiling, run.hardware, run.pass);
   result.sram_peak = run.sram_peak();
   result.footprint = footprint(run);
   result.dram = dram_traffic(run);

@@ -7,6 +7,7 @@
 #include "sim/analysis/cache.h"
 #include "sim/analysis/footprint.h"
 #include "sim/analysis/roofline.h"
+#include "sim/analysis/sram_forms.h"
 #include "sim/record/counts.h"
 #include "sim/record/run.h"
 
@@ -19,6 +20,7 @@ struct Report {
   Counts counts;                      // counted
   std::optional<Counts> closed_form;  // reads, writes and reductions by tensor; none for a program without one
   bool closed_form_holds = false;     // every tensor's equal it
+  std::optional<SramForm> sram_form;  // the same of SRAM reads and writes
   Bytes sram_peak;                    // of one block
   Footprint footprint;
   std::optional<DramTraffic> dram;   // modelled

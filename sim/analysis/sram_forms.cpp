@@ -26,9 +26,9 @@ class Tally {
   // Through SRAM: whole in, and out what is wanted.
   void pass(Bytes in, Bytes out) { written_ += in, read_ += out; }
   // A number of each row, put together from the warps that share the rows.
-  void row_statistic(std::int64_t rows, int warps) {
+  void row_statistics(std::int64_t times, std::int64_t rows, int warps) {
     if (warps == 1) return;
-    pass(Bytes(rows) * fp32_bytes * warps, Bytes(rows) * fp32_bytes * warps * warps);
+    pass(Bytes(rows) * fp32_bytes * warps * times, Bytes(rows) * fp32_bytes * warps * warps * times);
   }
 
  private:
@@ -74,8 +74,7 @@ void rows_by_all_warps(Tally& tally, const Problem& p, const Tiling& t, const Ha
   const bool whole = fit > 0;
   const int piece = t.row_by_row ? Tiling::row_length(p.n_kv) : whole ? p.n_kv : t.rows_kv;
   const int warps = Tiling::softmax_warps(backward ? std::min(piece, 8192) : piece).across;
-  const std::int64_t times = ceil_div(p.n_kv, piece) * (backward ? 1 : 2);
-  for (std::int64_t k = 0; k < times; ++k) tally.row_statistic(p.n_q, warps);
+  tally.row_statistics(ceil_div(p.n_kv, piece) * (backward ? 1 : 2), p.n_q, warps);
   if (backward || !t.rebuilds_p) return;
   const int rows = t.row_by_row ? Tiling::rows_of_a_block : whole ? fit : t.rows_q;
   tally.pass(Bytes(ceil_div(p.n_q, rows)) * rows * fp32_bytes, Bytes(p.n_q) * fp32_bytes);  // LSE
@@ -111,7 +110,7 @@ SramForm flash1(const Problem& p, const Tiling& t) {
     tally.copy(tally.rows_of_d(i.size()) * meets);
     tally.product(meets, S, Q, K);
     tally.product(meets, O, none, K);  // P stays in registers
-    for (std::int64_t k = 0; k < 2 * meets; ++k) tally.row_statistic(i.size(), S.across);
+    tally.row_statistics(2 * meets, i.size(), S.across);
     if (O.copies > 1)
       tally.pass(t.q_tile(p.d).bytes(fp32_bytes) * O.copies * meets,
                  TileShape{i.size(), t.width(p.d)}.bytes(fp32_bytes) * O.copies * meets);

@@ -74,14 +74,18 @@ void bounds(const Arguments& a) {
   }
   const Bounds b = fa::bounds(p, spec.hardware);
   const Counts least = compulsory(p, spec.pass);
-  Table forms({"requested bytes (closed form)", "tiling", "read", "written", "added", "total", "of compulsory"});
+  Table forms({"requested bytes (closed form)", "tiling", "read", "written", "added", "total", "of compulsory",
+               "SRAM read", "SRAM written"});
   for (const Chosen& chosen : spec.programs)
-    if (const auto form = closed_form(chosen.program->name, p, chosen.tiling, spec.hardware, spec.pass))
+    if (const auto form = closed_form(chosen.program->name, p, chosen.tiling, spec.hardware, spec.pass)) {
+      const auto sram = sram_closed_form(chosen.program->name, p, chosen.tiling, spec.hardware, spec.pass);
       forms.add({std::string(chosen.program->name), describe(chosen.tiling), human(form->read()),
                  human(form->written()), human(form->reduced()), human(form->moved()),
-                 fmt::format("{:.2f}", form->moved() / least.moved())});
+                 fmt::format("{:.2f}", form->moved() / least.moved()), sram ? human(sram->read) : "–",
+                 sram ? human(sram->written) : "–"});
+    }
   forms.add({"compulsory", "", human(least.read()), human(least.written()), human(least.reduced()),
-             human(least.moved()), "1.00"});
+             human(least.moved()), "1.00", "", ""});
 
   Table theory({"order of growth, numbers per head", "", "source"});
   theory.add({"standard attention  n·d + n²", human_count(b.standard), "FA-1 paper, Theorems 2 and 5"});

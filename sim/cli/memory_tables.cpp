@@ -121,10 +121,12 @@ void print_sram(const Entry& entry) {
 void print_bounds_rooflines(const Specification& spec) {
   const Problem& p = spec.problem;
   const auto bytes = [](Bytes b) { return static_cast<double>(b.count()); };
-  Table table(header("flop per byte (flop needed; L2: closed form; DRAM: compulsory)"));
+  Table table(header("flop per byte (flop needed; SRAM, L2: closed form; DRAM: compulsory)"));
   for (const Chosen& chosen : spec.programs)
     if (const auto form = closed_form(chosen.program->name, p, chosen.tiling, spec.hardware, spec.pass)) {
+      const auto sram = sram_closed_form(chosen.program->name, p, chosen.tiling, spec.hardware, spec.pass);
       const Work work{.flops = needed_flops(p, spec.pass),
+                      .sram = sram ? bytes(sram->read + sram->written) : 0,
                       .l2 = bytes(form->moved()),
                       .dram = bytes(compulsory(p, spec.pass).moved())};
       add_program(table, std::string(chosen.program->name), roofline(work, p.element, spec.hardware));

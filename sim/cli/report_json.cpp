@@ -120,6 +120,8 @@ Json entry_json(const Entry& entry) {
   json["sram_peak_bytes"] = r.sram_peak.count();
   json["sram_read_bytes"] = r.counts.sram_read.count();
   json["sram_write_bytes"] = r.counts.sram_written.count();
+  json["closed_form_sram_read_bytes"] = r.sram_form ? Json(r.sram_form->read.count()) : Json();
+  json["closed_form_sram_write_bytes"] = r.sram_form ? Json(r.sram_form->written.count()) : Json();
   json["sram"] = sram_json(entry);
   json["footprint_bytes"] = r.footprint.total().count();
   json["matmul_flops"] = r.counts.flops.count();
@@ -200,12 +202,15 @@ std::string bounds_json(const Problem& problem, Pass pass, const Hardware& hardw
   for (const auto& [name, tiling] : chosen) {
     const auto form = closed_form(name, problem, tiling, hardware, pass);
     if (!form) continue;
+    const auto sram = sram_closed_form(name, problem, tiling, hardware, pass);
     json["programs"].push_back({{"program", name},
                                 {"pass", name_of(pass)},
                                 {"tiling", tiling_json(tiling)},
                                 {"closed_form_read_bytes", form->read().count()},
                                 {"closed_form_write_bytes", form->written().count()},
                                 {"closed_form_reduce_bytes", form->reduced().count()},
+                                {"closed_form_sram_read_bytes", sram ? Json(sram->read.count()) : Json()},
+                                {"closed_form_sram_write_bytes", sram ? Json(sram->written.count()) : Json()},
                                 {"by_tensor", by_tensor(*form)}});
   }
   for (const Reach& gpu : reach)

@@ -56,6 +56,8 @@ TEST_CASE("fasim compare: every program's count equals its closed form, and says
   for (const auto& program : result["programs"]) {
     CHECK(program["requested_read_bytes"] == program["closed_form_read_bytes"]);
     CHECK(program["requested_write_bytes"] == program["closed_form_write_bytes"]);
+    CHECK(program["sram_read_bytes"] == program["closed_form_sram_read_bytes"]);
+    CHECK(program["sram_write_bytes"] == program["closed_form_sram_write_bytes"]);
     CHECK(program["exact"] == true);
     CHECK(program["dram_read_bytes"] > 0);
     std::int64_t read = 0;
