@@ -3,7 +3,8 @@
 
 CSV is what `fagpu bench --csv` printed with all steps in one run, so that they were timed in turns:
 
-    fagpu bench --pass forward --element bf16 --csv --kernel STEP --kernel STEP … > kernels/flash3/ablation.csv
+    fagpu bench --pass forward --element bf16 --csv --kernel flash3_wgmma --kernel flash3_specialised \\
+        --kernel flash3_pingpong --kernel flash3_overlap --kernel flash3 > kernels/flash3/ablation.csv
 
 That file is read if none is named. With --check nothing is changed, and the exit code is 1 if that would change anything."""
 import csv
@@ -16,7 +17,7 @@ block = re.compile(r"<!-- ablation -->\n.*?<!-- end -->", re.DOTALL)
 
 
 def table(rows: list[dict]) -> str:
-    """One line for each kernel in the order of the file, one column for each head dimension and mask, the longest n."""
+    """One line for each step, one column for each head dimension and mask, at the longest n. Bench lists the last step first."""
     longest = max(int(row["n"]) for row in rows)
     speeds, columns = {}, []
     for row in rows:
@@ -32,7 +33,7 @@ def table(rows: list[dict]) -> str:
     lines = [f"TFLOP/s, {rows[0]['dtype']}, n = {longest}, 16k tokens, hidden size 2048; in brackets over the line above.", ""]
     lines += ["| step | " + " | ".join(titles) + " |", "|---" * (1 + len(titles)) + "|"]
     before = {}
-    for name, row in speeds.items():
+    for name, row in reversed(speeds.items()):
         cells = []
         for column in columns:
             if column not in row:

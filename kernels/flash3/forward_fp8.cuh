@@ -99,6 +99,14 @@ struct Fp8Rings {
   }
 };
 
+// The number of the tile that Q belongs to. Lane 0 reads it for its warp: it is the lane that releases Q afterwards, so the
+// loader's next number comes after this reading.
+__device__ __forceinline__ int read_tile_number(std::uint32_t address) {
+  std::uint32_t number = 0;
+  if (threadIdx.x % 32 == 0) number = load_smem(address);
+  return static_cast<int>(__reduce_max_sync(0xffffffff, number));  // its result is in a register that the warp shares
+}
+
 // Loader: the tiles of Q that this block takes, and for each its keys, from the last tile to the first.
 template <class Config>
 __device__ __forceinline__ void load_fp8(const Args& args, const TensorMaps& maps, const TileOrder& order,
@@ -147,9 +155,8 @@ __device__ __forceinline__ void transpose_fp8(const Args& args, const TileOrder&
   const int warp = threadIdx.x / 32 - 1, lane = threadIdx.x % 32;
   for (;;) {
     rings.Q.wait_full();
-    const int index = load_smem(rings.tile_number);
+    const int index = read_tile_number(rings.tile_number);
     if (index >= order.tiles()) return;
-    __syncwarp();  // all lanes have read the number
     rings.Q.release();
     rings.Q.advance();
     for (int j = key_tiles<Shared::rows_kv>(args.problem, order.at(index).first_row, Shared::rows_q).all; j > 0; --j) {
@@ -265,6 +272,47 @@ __device__ __forceinline__ void pack_fp8(std::uint32_t (&P)[tiles / 4][4], const
     }
 }
 
+// O·v / l to global memory, a quad 16 neighbouring numbers of a row (32 bytes) at once; and LSE. Where they go is worked out
+// again from the tile's number: kept over the loop, it would cost registers that S and O need.
+template <class Config, int slices, int tiles>
+__device__ __forceinline__ void store_fp8(const Args& args, const TileOrder::Tile& tile, int warp_row,
+                                          const Fp8Softmax& softmax, const float (&O)[slices][tiles][4],
+                                          float v_scale) {
+  const Problem& problem = args.problem;
+  const int lane = thread_index() % 32, first_row = tile.first_row + warp_row, row = first_row + lane / 4;
+  const std::int64_t head = static_cast<std::int64_t>(tile.batch) * problem.heads + tile.head;
+  float log_sum[2], factor[2];
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const bool saw_a_key = visible_keys(problem, row + 8 * half) > 0;
+    const float sum = quad_sum(softmax.l[half]);
+    // A sum of 0 in spite of visible keys means that every score was −inf: NaN, as in double.
+    const float log2_sum = sum == 0.f ? not_a_number : softmax.m[half] - Fp8Softmax::offset + log2f(sum);
+    log_sum[half] = saw_a_key ? log2_sum * ln_2 : -infinity;
+    factor[half] = saw_a_key ? v_scale / sum : 0.f;
+  }
+  auto* const O_global = head_of<__nv_bfloat16>(args.o, tile.batch, tile.head);
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    if (row + 8 * half >= problem.n_q) continue;
+    auto* const to = O_global + (row + 8 * half) * args.o.row_stride + lane % 4 * 4;
+#pragma unroll
+    for (int t = 0; t < slices * tiles; t += 2) {
+      const float(&left)[4] = O[t / tiles][t % tiles], (&right)[4] = O[t / tiles][t % tiles + 1];
+      const float f = factor[half];
+      if (t * 8 + lane % 4 * 4 < problem.d)
+        *reinterpret_cast<uint2*>(to + t * 8) =
+            make_uint2(pack<__nv_bfloat16>(left[2 * half] * f, right[2 * half] * f),
+                       pack<__nv_bfloat16>(left[2 * half + 1] * f, right[2 * half + 1] * f));
+    }
+  }
+  // Lane i gathers and writes row i, so that whole sectors leave at once.
+  const float top = __shfl_sync(0xffffffff, log_sum[0], lane % 8 * 4),
+              bottom = __shfl_sync(0xffffffff, log_sum[1], lane % 8 * 4);
+  if (lane < 16 && first_row + lane < problem.n_q)
+    args.lse[head * problem.n_q + first_row + lane] = lane < 8 ? top : bottom;
+}
+
 // Consumer: 64 rows of each tile of Q.
 template <class Config>
 __device__ __forceinline__ void consume_fp8(const Args& args, const TileOrder& order, std::uint32_t base) {
@@ -278,13 +326,13 @@ __device__ __forceinline__ void consume_fp8(const Args& args, const TileOrder& o
   Fp8Rings<Config> rings(base);
   const Problem& problem = args.problem;
   // The shuffle keeps it in a register that the warp shares, where reading threadIdx again would take longer.
-  const int consumer = __shfl_sync(0xffffffff, threadIdx.x / warpgroup_threads, 0) - 1, lane = threadIdx.x % 32;
+  const int consumer = static_cast<int>(first_lane(threadIdx.x / warpgroup_threads)) - 1, lane = threadIdx.x % 32;
   const int warp_row = consumer * warpgroup_rows + threadIdx.x % warpgroup_threads / 32 * 16;
   const typename Shared::QTile Q{base + Shared::Q};
 
   for (;;) {
     rings.Q.wait_full();
-    const int index = load_smem(rings.tile_number);
+    const int index = read_tile_number(rings.tile_number);
     if (index >= order.tiles()) break;
     const TileOrder::Tile tile = order.at(index);
     const KeyTiles tiles = key_tiles<rows_kv>(problem, tile.first_row, rows_q);
@@ -389,37 +437,7 @@ __device__ __forceinline__ void consume_fp8(const Args& args, const TileOrder& o
     if (tiles.all == 0) rings.Q.release();
     rings.Q.advance();
 
-    // O·v / l to global memory: a quad writes 16 neighbouring numbers of a row, 32 bytes, at once.
-    float log_sum[2];
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const bool saw_a_key = visible_keys(problem, row + 8 * half) > 0;
-      const float sum = quad_sum(softmax.l[half]);
-      // A sum of 0 in spite of visible keys means that every score was −inf: NaN, as in double.
-      const float log2_sum = sum == 0.f ? not_a_number : softmax.m[half] - Fp8Softmax::offset + log2f(sum);
-      log_sum[half] = saw_a_key ? log2_sum * ln_2 : -infinity;
-      factor[half] = saw_a_key ? v_scale / sum : 0.f;
-    }
-    auto* const O_global = head_of<__nv_bfloat16>(args.o, tile.batch, tile.head);
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      if (row + 8 * half >= problem.n_q) continue;
-      auto* const to = O_global + (row + 8 * half) * args.o.row_stride + lane % 4 * 4;
-#pragma unroll
-      for (int t = 0; t < d / 8; t += 2) {
-        const float(&left)[4] = O[t * 8 / slice][t % (slice / 8)], (&right)[4] = O[t * 8 / slice][t % (slice / 8) + 1];
-        const float f = factor[half];
-        if (t * 8 + lane % 4 * 4 < problem.d)
-          *reinterpret_cast<uint2*>(to + t * 8) =
-              make_uint2(pack<__nv_bfloat16>(left[2 * half] * f, right[2 * half] * f),
-                         pack<__nv_bfloat16>(left[2 * half + 1] * f, right[2 * half + 1] * f));
-      }
-    }
-    // Lane i gathers and writes row i, so that whole sectors leave at once.
-    const float top = __shfl_sync(0xffffffff, log_sum[0], lane % 8 * 4),
-                bottom = __shfl_sync(0xffffffff, log_sum[1], lane % 8 * 4);
-    if (lane < 16 && first_row + lane < problem.n_q)
-      args.lse[head * problem.n_q + first_row + lane] = lane < 8 ? top : bottom;
+    store_fp8<Config>(args, order.at(index), warp_row, softmax, O, v_scale);
   }
 }
 

@@ -19,15 +19,14 @@ struct Store {
   }
 };
 
-// P as the second product takes it. In 8 bits it must fill the range of e4m3: 256 · exp(S − m), divided by the row's sum
-// afterwards; a P of 1 / 1024 would be stored as 0.
+// P as it is stored for the second product. In 8 bits as 256 · P: e4m3 ends at 448, and would store a P of 1 / 1024 as 0.
 template <class T>
 struct StoreP {
   Element inputs;
   Store<T> store;
   __device__ T operator()(T exponential, T total) const {
     if constexpr (!std::is_same_v<T, double>)
-      if (inputs == Element::e4m3) return rounded(256 * exponential, inputs) / (256 * total);
+      if (inputs == Element::e4m3) return rounded(256 * exponential / total, inputs) / 256;
     return store(exponential / total);
   }
 };
