@@ -13,7 +13,8 @@ struct Workspace {
     const Problem& p = machine.problem();
     const auto whole = [&](int rows) { return t.copies_lse ? static_cast<int>(ceil_div(p.n_q, rows)) * rows : p.n_q; };
     D = machine.hbm(Tensor::D, p.heads_total(), whole(t.rows_q), 1, Element::fp32);
-    dQ_acc = machine.hbm(Tensor::dQ_acc, p.heads_total(), whole(8), t.width(p.d), Element::fp32);
+    dQ_acc =
+        machine.hbm(Tensor::dQ_acc, p.heads_total(), std::min(whole(8), whole(t.rows_q)), t.width(p.d), Element::fp32);
     if (t.copies_lse) LSE2 = machine.hbm(Tensor::LSE2, p.heads_total(), whole(t.rows_q), 1, Element::fp32);
   }
   HbmSource lse(const BackwardInputs& in, Head h) const { return LSE2 ? HbmSource{&LSE2, h} : in.lse(h); }

@@ -73,6 +73,7 @@ class Consumer {
         in_(in),
         head_(head),
         rows_(rows),
+        t_(t),
         lane_(begin_lane(block, number)),
         Q_(block.sram("Q", t.q_tile_each(in.problem.d))),
         S_(block.registers("S", {t.rows_each(), t.rows_kv}, t.flash3_warps(t.rows_kv))),
@@ -83,6 +84,8 @@ class Consumer {
         O_(block.accumulator("O", t.q_tile_each(in.problem.d), 0.0f, t.flash3_warps(t.width(in.problem.d)))) {}
 
   int lane() const { return lane_; }
+  // Whether it works on keys j at all.
+  bool takes(Rows j) const { return !t_.skips_apart || in_.problem.visible_keys(rows_) > j.begin; }
   void load_q() { block_.load(Q_, in_.q(head_), rows_); }  // by whoever loads
 
   void start() {
@@ -138,6 +141,7 @@ class Consumer {
   const Inputs& in_;
   Head head_;
   Rows rows_;
+  const Tiling& t_;
   int lane_;
   Buffer Q_, S_, P_, m_, l_, r_, O_;
   std::optional<Buffer> staged_;
@@ -153,16 +157,18 @@ void overlapped(Producer& load, std::deque<Consumer>& consumers, const Tiling& t
     load.load_v(step + t.stages - 2);
     for (Consumer& consumer : consumers) {
       if (t.ping_pong) consumer.turn();
+      const bool is_first = step == 0 || !consumer.takes(load.tile(step - 1));
+      if (!consumer.takes(load.tile(step))) continue;
       consumer.scores(load.K(step), load.tile(step));
-      if (step > 0) consumer.weigh(load.V(step - 1), load.tile(step - 1));
-      consumer.softmax(step == 0);
+      if (!is_first) consumer.weigh(load.V(step - 1), load.tile(step - 1));
+      consumer.softmax(is_first);
     }
   }
   const int last = load.steps() - 1;
   load.load_v(last);
   for (Consumer& consumer : consumers) {
     if (t.ping_pong) consumer.turn();
-    if (last >= 0) consumer.weigh(load.V(last), load.tile(last));
+    if (last >= 0 && consumer.takes(load.tile(last))) consumer.weigh(load.V(last), load.tile(last));
   }
 }
 
@@ -175,12 +181,13 @@ void one_by_one(Producer& load, std::deque<Consumer>& consumers, const Tiling& t
     load.load_v(step + t.stages - 1);
     for (Consumer& consumer : consumers) {
       if (t.ping_pong) consumer.turn();
+      if (!consumer.takes(load.tile(step))) continue;
       consumer.scores(load.K(step), load.tile(step));
-      consumer.softmax(step == 0);
+      consumer.softmax(step == 0 || !consumer.takes(load.tile(step - 1)));
     }
     for (Consumer& consumer : consumers) {
       if (t.ping_pong) consumer.turn();
-      consumer.weigh(load.V(step), load.tile(step));
+      if (consumer.takes(load.tile(step))) consumer.weigh(load.V(step), load.tile(step));
     }
   }
 }

@@ -50,7 +50,7 @@ Tiling default_tiling(const Program& program, const Problem& problem, const Hard
 }
 
 Tiling tiling_of(const Measurement& m, const Program& program, Pass pass, const Hardware& hardware) {
-  if (const auto kernel = kernel_tiling(program.name, pass, m.kernel_d, m.tiling.rows_q, m.tiling.rows_kv))
+  if (const auto kernel = kernel_tiling(m.kernel, program.name, pass, m.kernel_d, m.tiling.rows_q, m.tiling.rows_kv))
     return *kernel;
   Tiling tiling = default_tiling(program, m.problem, hardware, pass);
   tiling.rows_q = m.tiling.rows_q;

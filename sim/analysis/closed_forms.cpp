@@ -213,7 +213,7 @@ Counts flash2_backward_head(const Problem& p, const Tiling& t) {
   c[Tensor::O].read = n.q;
   c[Tensor::dO].read = n.q;
   c[Tensor::D].written = t.copies_lse ? Bytes(n.t_r * t.rows_q) * stat_bytes : n.stats;
-  c[Tensor::dQ_acc].written = row * (t.copies_lse ? ceil_div(p.n_q, 8) * 8 : p.n_q);
+  c[Tensor::dQ_acc].written = row * (t.copies_lse ? std::min(ceil_div(p.n_q, 8) * 8, n.t_r * t.rows_q) : p.n_q);
   if (t.copies_lse) {
     c[Tensor::LSE].read = n.stats;
     c[Tensor::LSE2].written = c[Tensor::D].written;

@@ -20,15 +20,15 @@ std::optional<double> sum(const Measurement& m, std::initializer_list<std::strin
 
 std::optional<double> reductions(const Measurement& m) {
   return sum(m, {"l1tex__m_l1tex2xbar_write_bytes_mem_global_op_red.sum",
-                 "l1tex__m_l1tex2xbar_write_bytes_mem_global_op_tma_red.sum",
-                 "l1tex__m_l1tex2xbar_write_bytes_mem_global_op_atom.sum"});
+                 "l1tex__m_l1tex2xbar_write_bytes_mem_global_op_tma_red.sum"});
 }
 
-// The counter of all writes has the reductions in it.
+// The counter of all writes has the reductions in it, and atomics, by which blocks that stay take their next tile.
 std::optional<double> writes(const Measurement& m) {
   const auto all = m.counter("l1tex__m_l1tex2xbar_write_bytes.sum");
   if (!all) return std::nullopt;
-  return *all - reductions(m).value_or(0);
+  return *all - reductions(m).value_or(0) -
+         m.counter("l1tex__m_l1tex2xbar_write_bytes_mem_global_op_atom.sum").value_or(0);
 }
 
 // O leaves L2 when it must, which may be after the kernel: only a range that flushes L2 has seen all of it.

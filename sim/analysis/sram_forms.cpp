@@ -152,9 +152,14 @@ SramForm flash3(const Problem& p, const Tiling& t) {
     tally.copy(tally.rows_of_d(i.size()));
     tally.copy(tally.rows_of_d(std::min<std::int64_t>(tiles * t.rows_kv, p.n_kv)) * 2);
     if (eight_bits) tally.pass(K * tiles, K * tiles);  // Vᵀ
-    tally.product(tiles * t.consumers, S, Q, K);
-    tally.pass(P * tiles * t.consumers, none);
-    tally.product(tiles * t.consumers, O, P, K);
+    std::int64_t meets = 0;                            // of a consumer and a tile
+    for (int c = 0; c < t.consumers; ++c) {
+      const int begin = i.begin + c * t.rows_each(), end = std::min(begin + t.rows_each(), i.end);
+      meets += !t.skips_apart ? tiles : begin < end ? seen(p, t, end) : 0;
+    }
+    tally.product(meets, S, Q, K);
+    tally.pass(P * meets, none);
+    tally.product(meets, O, P, K);
     tally.pass(t.q_tile_each(p.d).bytes(out_bytes) * t.consumers, TileShape{i.size(), p.d}.bytes(out_bytes));
   }
   return tally.of_heads(p.heads_total());

@@ -32,7 +32,8 @@ Json tiling_json(const Tiling& t) {
           {"row_by_row", t.row_by_row},
           {"rebuilds_p", t.rebuilds_p},
           {"leaves_result", t.leaves_result},
-          {"copies_lse", t.copies_lse}};
+          {"copies_lse", t.copies_lse},
+          {"skips_apart", t.skips_apart}};
 }
 
 Json by_tensor(const Counts& counts) {

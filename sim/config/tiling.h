@@ -54,7 +54,8 @@ struct Tiling {
       false;  // naive's backward: P is made again from Q, K and LSE, which the forward leaves in its place
   // flash1: a Q tile's last pass leaves O and LSE (or dQ) as others want them, and nothing of what travels.
   bool leaves_result = false;
-  bool copies_lse = false;  // flash2's backward: LSE is copied beside D, and both are padded to whole tiles of rows
+  bool skips_apart = false;  // flash3: a consumer passes over K, V tiles that its own rows do not see
+  bool copies_lse = false;   // flash2's backward: LSE is copied beside D, and both are padded to whole tiles of rows
 
   friend constexpr bool operator==(const Tiling&, const Tiling&) = default;
 
@@ -202,10 +203,16 @@ constexpr Tiling flash2_small_backward_tiling(int d) {
 }
 // FA-3 forward, 16 bits (kernels/flash3/NOTES.md says why): as many keys as the registers of a consumer, or SRAM, allow.
 constexpr Tiling flash3_forward_tiling(int d) {
-  if (d <= 64) return {.rows_q = 192, .rows_kv = 128, .consumers = 3, .stages = 3, .kernel_d = d};
-  return {.rows_q = 128, .rows_kv = d <= 128 ? 128 : 80, .kernel_d = d};
+  if (d <= 64) return {.rows_q = 192, .rows_kv = 128, .consumers = 3, .stages = 3, .kernel_d = d, .skips_apart = true};
+  return {.rows_q = 128, .rows_kv = d <= 128 ? 128 : 80, .kernel_d = d, .skips_apart = true};
 }
-// The steps towards it. Step 4 has its tiling; step 1 is one warpgroup that does everything.
+// The steps towards it. In step 4 consumers go through all tiles of their block; step 1 is one warpgroup that does
+// everything.
+constexpr Tiling flash3_overlap_tiling(int d) {
+  Tiling tiling = flash3_forward_tiling(d);
+  tiling.skips_apart = false;
+  return tiling;
+}
 constexpr Tiling flash3_wgmma_tiling(int d) {
   return {.rows_q = 64,
           .rows_kv = 128,
@@ -216,7 +223,7 @@ constexpr Tiling flash3_wgmma_tiling(int d) {
           .kernel_d = d};
 }
 constexpr Tiling flash3_pingpong_tiling(int d) {
-  Tiling tiling = flash3_forward_tiling(d);
+  Tiling tiling = flash3_overlap_tiling(d);
   tiling.overlap = false;
   return tiling;
 }
@@ -316,25 +323,30 @@ inline constexpr std::array named_tilings{
     NamedTiling{"flash3_specialised-kernel", "flash3", 128, flash3_specialised_tiling(128), "kernels/flash3", Pass::forward},
     NamedTiling{"flash3_pingpong-kernel", "flash3", 64,  flash3_pingpong_tiling(64), "kernels/flash3", Pass::forward},
     NamedTiling{"flash3_pingpong-kernel", "flash3", 128, flash3_pingpong_tiling(128), "kernels/flash3", Pass::forward},
-    NamedTiling{"flash3_overlap-kernel", "flash3", 64,  flash3_forward_tiling(64), "kernels/flash3", Pass::forward},
-    NamedTiling{"flash3_overlap-kernel", "flash3", 128, flash3_forward_tiling(128), "kernels/flash3", Pass::forward},
+    NamedTiling{"flash3_overlap-kernel", "flash3", 64,  flash3_overlap_tiling(64), "kernels/flash3", Pass::forward},
+    NamedTiling{"flash3_overlap-kernel", "flash3", 128, flash3_overlap_tiling(128), "kernels/flash3", Pass::forward},
     // The ablation of the FA-3 paper (section 4.2): without a warpgroup's own overlap, and without a producer.
     NamedTiling{"flash3-no-overlap",  "flash3", 128, {.rows_q = 128, .rows_kv = 176, .overlap = false}, "FA-3 paper, section 4.2", Pass::forward},
     NamedTiling{"flash3-no-producer", "flash3", 128, {.rows_q = 128, .rows_kv = 176, .producer = false, .ping_pong = false}, "FA-3 paper, section 4.2", Pass::forward},
 };
 // clang-format on
 
-// The tiling of the CUDA kernel of that program, pass and native head dimension whose tiles are these.
-constexpr std::optional<Tiling> kernel_tiling(std::string_view program, Pass pass, int d, int rows_q, int rows_kv) {
+// The tiling of the CUDA kernel of that name, pass and native head dimension, if its tiles are these; else of one that
+// does the same: of that program, with these tiles.
+constexpr std::optional<Tiling> kernel_tiling(std::string_view kernel, std::string_view program, Pass pass, int d,
+                                              int rows_q, int rows_kv) {
   constexpr std::string_view suffix = "-kernel";
+  std::optional<Tiling> found;
   for (const NamedTiling& named : named_tilings) {
-    const bool is_kernel =
-        named.name.size() > suffix.size() && named.name.substr(named.name.size() - suffix.size()) == suffix;
-    if (is_kernel && named.program == program && named.pass.value_or(pass) == pass && named.d == d &&
-        named.tiling.rows_q == rows_q && named.tiling.rows_kv == rows_kv)
-      return named.tiling;
+    if (named.name.size() <= suffix.size() || named.program != program || named.pass.value_or(pass) != pass ||
+        named.d != d || named.tiling.rows_q != rows_q || named.tiling.rows_kv != rows_kv)
+      continue;
+    const std::size_t length = named.name.size() - suffix.size();
+    if (named.name.substr(length) != suffix) continue;
+    if (named.name.substr(0, length) == kernel) return named.tiling;
+    if (!found) found = named.tiling;
   }
-  return std::nullopt;
+  return found;
 }
 
 // What a program uses when the user names no tiling.

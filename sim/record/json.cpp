@@ -46,7 +46,8 @@ Json to_json(const Tiling& t) {
           {"row_by_row", t.row_by_row},
           {"rebuilds_p", t.rebuilds_p},
           {"leaves_result", t.leaves_result},
-          {"copies_lse", t.copies_lse}};
+          {"copies_lse", t.copies_lse},
+          {"skips_apart", t.skips_apart}};
 }
 
 Json to_json(const Launch& launch) {
@@ -341,7 +342,8 @@ Run run_from_json(std::string_view text, std::string_view source) {
                                    {&Tiling::row_by_row, "row_by_row"},
                                    {&Tiling::rebuilds_p, "rebuilds_p"},
                                    {&Tiling::leaves_result, "leaves_result"},
-                                   {&Tiling::copies_lse, "copies_lse"}})
+                                   {&Tiling::copies_lse, "copies_lse"},
+                                   {&Tiling::skips_apart, "skips_apart"}})
     if (tiling.has(name)) run.tiling.*flag = tiling.flag(name);
   const Reader hardware = in.object("hardware");
   run.hardware.id = hardware.text("id");

@@ -22,6 +22,7 @@ Tiling any_roles(Random& random) {
   t.ping_pong = random.chance(0.5);
   t.overlap = random.chance(0.5);
   t.p_in_sram = random.chance(0.3);
+  t.skips_apart = random.chance(0.3);
   return t;
 }
 

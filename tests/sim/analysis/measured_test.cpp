@@ -105,6 +105,8 @@ TEST_CASE(
       CHECK(tiling.kernel_d == m.kernel_d);
       for (const Comparison& c : compare_measured(m, run(program, m.problem, tiling, h200, {.pass = pass}), nullptr)) {
         if (c.modelled) continue;
+        // flash3 rescales when its data ask for it: what its exponential unit does besides P depends on them.
+        if (m.program == "flash3" && c.quantity == "exponentials") continue;
         INFO(c.quantity << ": " << c.simulated << " simulated, " << c.measured << " measured");
         REQUIRE(c.error_percent);
         // flash1 was recorded when the L1 still kept some of what travels between its passes.
