@@ -50,9 +50,13 @@ class Player {
     DramTraffic result;
     for (const Launch& launch : run_.launches) {
       dram_ = {};
+      std::array<double, tensor_count> before{};
+      for (std::size_t i = 0; i < tensor_count; ++i) before[i] = cuts_[i].read;
       play(launch);
       for (Cut& cut : cuts_) evict(cut);
       result.launches.push_back({rounded(dram_.read), rounded(dram_.written)});
+      for (std::size_t i = 0; i < tensor_count; ++i)
+        result.launches.back().read_of[i] = rounded(cuts_[i].read - before[i]);
     }
     double read = 0, written = 0, dirty = 0;
     for (int i = 0; i < tensor_count; ++i) {

@@ -24,6 +24,7 @@ struct DramTraffic {
   struct OfLaunch {
     Bytes read;
     Bytes written;  // while it runs, by whichever launch it was sent to L2; no launch counts `dirty`
+    std::array<Bytes, tensor_count> read_of{};  // `read`, by tensor
   };
   std::vector<OfLaunch> launches;
 };

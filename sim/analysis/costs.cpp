@@ -3,22 +3,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "sim/analysis/timeline_constants.h"
 #include "sim/core/error.h"
 
 namespace fa {
 
-Costs::Costs(const Run& run, const Launch& launch)
-    : hardware_(run.hardware), launch_(launch), element_(run.problem.element) {
-  const Hardware& h = hardware_;
-  const bool eight_bits = element_ == Element::e4m3;
+double tensor_peak(const Hardware& h, Element element) {
   // 32-bit operands go as tf32, at half the rate of 16 bits.
-  const double peak = eight_bits                  ? h.tensor_flops_per_clk_8bit
-                      : element_ == Element::fp32 ? h.tensor_flops_per_clk_16bit / 2.0
-                                                  : h.tensor_flops_per_clk_16bit;
+  return element == Element::e4m3   ? h.tensor_flops_per_clk_8bit
+         : element == Element::fp32 ? h.tensor_flops_per_clk_16bit / 2.0
+                                    : h.tensor_flops_per_clk_16bit;
+}
+
+void require_rates(const Hardware& h, Element element) {
   for (const auto& [value, field] :
-       {std::pair{peak, eight_bits ? "tensor_flops_per_clk_per_sm_8bit" : "tensor_flops_per_clk_per_sm_16bit"},
+       {std::pair{tensor_peak(h, element),
+                  element == Element::e4m3 ? "tensor_flops_per_clk_per_sm_8bit" : "tensor_flops_per_clk_per_sm_16bit"},
         {double(h.exp2_per_clk), "exp2_per_clk_per_sm"},
         {double(h.fp32_fma_per_clk), "fp32_fma_per_clk_per_sm"},
         {double(h.sram_bytes_per_clk), "sram_bytes_per_clk_per_sm"},
@@ -26,22 +28,57 @@ Costs::Costs(const Run& run, const Launch& launch)
     if (value <= 0)
       throw InputError(
           fmt::format("--hardware {} has no {}, which a model of time needs; give it in a .json file.", h.id, field));
-  tensor_flops_per_clk_ = peak * (launch.lanes.empty() ? time::mma_sync_efficiency : time::tensor_efficiency);
-  dram_bytes_per_clk_ = h.dram_gb_per_s / h.boost_clock_ghz / h.sms * time::dram_efficiency;
-  for (const Allocation& tensor : run.allocations) {
-    const Bytes requested = launch.counts[tensor.tensor].read;
-    if (requested > Bytes(0))
-      dram_share_[static_cast<std::size_t>(index_of(tensor.tensor))] = std::min(1.0, tensor.bytes() / requested);
-  }
 }
 
-double Costs::numbers(BufferId buffer) const {
+// ---- Memory ----
+
+MemoryRates::MemoryRates(const Run& run, const Launch& launch, const DramTraffic::OfLaunch* dram,
+                         double dram_efficiency, double l2_bytes_per_clk, double sms)
+    : hardware_(run.hardware),
+      l2_bytes_per_clk_(std::min<double>(run.hardware.l2_bytes_per_clk, l2_bytes_per_clk / sms)),
+      dram_bytes_per_clk_(run.hardware.dram_gb_per_s / run.hardware.boost_clock_ghz / sms * dram_efficiency) {
+  for (const Allocation& tensor : run.allocations) {
+    const auto at = static_cast<std::size_t>(index_of(tensor.tensor));
+    const Bytes requested = launch.counts[tensor.tensor].read;
+    if (requested > Bytes(0)) dram_share_[at] = std::min(1.0, (dram ? dram->read_of[at] : tensor.bytes()) / requested);
+  }
+  const Bytes sent = launch.counts.written() + launch.counts.reduced();
+  if (dram && sent > Bytes(0)) written_share_ = std::min(1.0, dram->written / sent);
+}
+
+double MemoryRates::l2_cycles(const Event& event) const {
+  return static_cast<double>(event.hbm.count()) / l2_bytes_per_clk_;
+}
+
+double MemoryRates::dram_cycles(const Event& event) const {
+  const double share = event.op == Op::load ? share_of(event) : written_share_;
+  return static_cast<double>(event.hbm.count()) * share / dram_bytes_per_clk_;
+}
+
+double MemoryRates::read_latency(const Event& event) const {
+  return hardware_.l2_latency_clk +
+         share_of(event) * std::max(0.0, hardware_.dram_latency_clk - hardware_.l2_latency_clk);
+}
+
+// ---- Warpgroups with roles ----
+
+RoleCosts::RoleCosts(const Run& run, const Launch& launch, const DramTraffic::OfLaunch* dram)
+    : hardware_(run.hardware),
+      launch_(launch),
+      element_(run.problem.element),
+      tensor_flops_per_clk_(tensor_peak(run.hardware, run.problem.element) * time::tensor_efficiency),
+      memory_(run, launch, dram, time::dram_efficiency, std::numeric_limits<double>::infinity(), run.hardware.sms) {}
+
+double RoleCosts::numbers(BufferId buffer) const {
   return static_cast<double>(launch_.buffers[static_cast<std::size_t>(buffer)].shape.count());
 }
 
-Cost Costs::of(const Event& event) const {
+Cost RoleCosts::of(const Event& event) const {
   switch (event.op) {
-    case Op::load: return load(event);
+    case Op::load:
+      if (event.hbm == Bytes(0)) return {Unit::copy, 0, 0, true};
+      return {Unit::copy, std::max(memory_.l2_cycles(event), memory_.dram_cycles(event)),
+              memory_.read_latency(event) + time::copy_latency, true};
     case Op::matmul: return product(event);
     case Op::store:
     case Op::reduce: {
@@ -60,25 +97,15 @@ Cost Costs::of(const Event& event) const {
   return cost;
 }
 
-Cost Costs::load(const Event& event) const {
-  const auto bytes = static_cast<double>(event.hbm.count());
-  if (bytes == 0) return {Unit::copy, 0, 0, true};
-  const double share = dram_share_[static_cast<std::size_t>(index_of(event.tensor))];
-  const double per_byte = std::max(1.0 / hardware_.l2_bytes_per_clk, share / dram_bytes_per_clk_);
-  const double memory =
-      hardware_.l2_latency_clk + share * std::max(0.0, hardware_.dram_latency_clk - hardware_.l2_latency_clk);
-  return {Unit::copy, bytes * per_byte, memory + time::copy_latency, true};
-}
-
-Cost Costs::product(const Event& event) const {
+Cost RoleCosts::product(const Event& event) const {
   const double flops = static_cast<double>(event.flops.count()) / tensor_flops_per_clk_;
   const double sram = static_cast<double>(event.sram_read.count()) / hardware_.sram_bytes_per_clk;
-  return {Unit::tensor, std::max(flops, sram), 0, !launch_.lanes.empty()};
+  return {Unit::tensor, std::max(flops, sram), 0, true};
 }
 
 // The pipes of a warp scheduler, in numbers per clock: MUFU does the exponentials and hides the FMA that scales their
 // argument; FMA adds and multiplies; ALU, half as wide, compares, selects, packs and permutes.
-double Costs::vector_cycles(const Event& event) const {
+double RoleCosts::vector_cycles(const Event& event) const {
   const double mufu = hardware_.exp2_per_clk, fma = hardware_.fp32_fma_per_clk, alu = fma / 2;
   switch (event.op) {
     case Op::mask: return 2 * numbers(event.to) / alu;

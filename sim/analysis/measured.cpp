@@ -102,7 +102,10 @@ std::vector<Comparison> compare_measured(const Measurement& m, const Run& run, c
   }
   compare("matmul_flops", false, static_cast<double>(counts.flops.count()), matmul_flops(m));
   compare("exponentials", false, static_cast<double>(counts.special), exponentials(m));
-  if (time) compare("cycles", true, time->cycles(), m.counter("sm__cycles_elapsed.max"));
+  if (time) {
+    compare("active_cycles", true, time->active(), m.counter("sm__cycles_active.avg"));
+    compare("cycles", true, time->cycles(), m.counter("sm__cycles_elapsed.max"));
+  }
   return result;
 }
 

@@ -2,22 +2,60 @@
 
 #include <algorithm>
 
+#include "sim/analysis/sram.h"
+
 namespace fa {
+namespace {
+
+// For addresses, operands on their way to the tensor cores, factors of rows: 32 registers a lane, of 4 bytes.
+constexpr Bytes at_work = Bytes(32) * 4 * 32;  // of a warp
+
+int warps_of_block(const Launch& launch) { return groups_of(launch) * warps_of_group(launch); }
+
+Bytes registers_of(const Launch& launch) {
+  Bytes kept, passing;
+  for (const BufferInfo& buffer : launch.buffers) {
+    if (buffer.level != Level::registers) continue;
+    if (buffer.fill)
+      kept += buffer.bytes;
+    else
+      passing = std::max(passing, buffer.bytes);
+  }
+  return kept + passing + at_work * warps_of_block(launch);
+}
+
+}  // namespace
+
+int group_of(const Launch& launch, BufferId buffer) {
+  const auto name = [&](BufferId id) -> const std::string& {
+    return launch.buffers[static_cast<std::size_t>(id)].name;
+  };
+  int before = 0;
+  for (BufferId id = 0; id < buffer; ++id) before += name(id) == name(buffer);
+  return before;
+}
+
+int groups_of(const Launch& launch) {
+  int groups = 1;
+  if (launch.lanes.empty())
+    for (std::size_t id = 0; id < launch.buffers.size(); ++id)
+      groups = std::max(groups, group_of(launch, static_cast<BufferId>(id)) + 1);
+  return groups;
+}
+
+int warps_of_group(const Launch& launch) { return static_cast<int>(std::max<std::int64_t>(4, warps_of(launch))); }
 
 int blocks_per_sm(const Launch& launch, const Hardware& hardware) {
   if (launch.persistent) return 1;
-  constexpr std::int64_t most = 32, warps_each = 4;
+  constexpr std::int64_t most = 32;
   constexpr Bytes reserved(1024);  // of SRAM, for each block (CUDA programming guide)
-  Bytes registers;
-  for (const BufferInfo& buffer : launch.buffers)
-    if (buffer.level == Level::registers) registers += buffer.bytes;
   std::int64_t blocks = most;
   const auto limit = [&](Bytes have, Bytes need) {
     if (need > Bytes(0)) blocks = std::min(blocks, have.count() / need.count());
   };
   limit(hardware.sram_per_sm, launch.sram_peak + reserved);
-  limit(hardware.registers_per_sm, registers);
-  if (hardware.max_warps > 0) blocks = std::min(blocks, hardware.max_warps / warps_each);
+  limit(hardware.registers_per_sm, registers_of(launch));
+  if (hardware.max_warps > 0) blocks = std::min<std::int64_t>(blocks, hardware.max_warps / warps_of_block(launch));
   return static_cast<int>(std::max<std::int64_t>(1, blocks));
 }
 

@@ -28,18 +28,22 @@ struct Lane {
   std::size_t next = 0;
   std::size_t busy_with = 0;  // a task that it waits out
   bool busy = false;
+  double begins = 0;
   std::array<Queue, unit_count> queues;
 };
 
 class Simulation {
  public:
-  Simulation(const std::vector<Task>& tasks, const Waits& waits) : tasks_(tasks), waits_(waits), served_(tasks.size()) {
+  Simulation(const std::vector<Task>& tasks, const Waits& waits, bool roles, const std::vector<double>& begins)
+      : tasks_(tasks), waits_(waits), roles_(roles), served_(tasks.size()) {
     for (Served& task : served_) task.begin = task.end = task.seen = never;
     for (std::size_t k = 0; k < tasks.size(); ++k) {
       const auto lane = static_cast<std::size_t>(tasks[k].lane);
       if (lane >= lanes_.size()) lanes_.resize(lane + 1);
       lanes_[lane].tasks.push_back(k);
     }
+    for (std::size_t lane = 0; lane < std::min(begins.size(), lanes_.size()); ++lane)
+      lanes_[lane].begins = begins[lane];
   }
 
   std::vector<Served> run() {
@@ -67,6 +71,7 @@ class Simulation {
 
   // Starts what the lane can start now; the time at which it can go on, if that is known.
   double issue(Lane& lane) {
+    if (now_ < lane.begins) return lane.begins;
     for (; lane.next < lane.tasks.size(); ++lane.next) {
       if (lane.busy) {
         if (served_[lane.busy_with].seen > now_) return served_[lane.busy_with].seen;
@@ -94,8 +99,8 @@ class Simulation {
     double ready = 0;
     std::int32_t number = 0;
     for (const Wait& wait : waits_.of(k)) {
-      const double seen =
-          served_[static_cast<std::size_t>(wait.event)].seen + (wait.why == Why::turn ? time::turn_cycles : 0);
+      const double seen = served_[static_cast<std::size_t>(wait.event)].seen +
+                          (roles_ && wait.why == Why::turn ? time::turn_cycles : 0);
       if (seen > ready) ready = seen, served_[k].cause = number;
       ++number;
     }
@@ -112,23 +117,60 @@ class Simulation {
         Queue& queue = lane.queues[unit];
         if (queue.empty()) continue;
         const double came = served_[queue.front()].issued;
-        if (unit != static_cast<std::size_t>(index_of(Unit::vector))) {
+        if (!together(unit)) {
           if (came > earliest + instant) continue;
           if (came < earliest - instant) shares_.resize(begin), earliest = came;
         }
         shares_.push_back({&queue, 1.0});
       }
       const auto count = static_cast<double>(shares_.size() - begin);
-      if (count < 2) continue;
+      if (count < 2 || !roles_) continue;
       for (std::size_t s = begin; s < shares_.size(); ++s)
         shares_[s].rate = unit != static_cast<std::size_t>(index_of(Unit::tensor)) ? 1 / count
                           : s == begin                                             ? time::first_share
                                        : (1 - time::first_share) / (count - 1);
     }
+    if (!roles_) share_needs();
     for (const Share& share : shares_) {
       Served& task = served_[share.queue->front()];
       task.begin = std::min(task.begin, now_);
     }
+  }
+
+  // Does the unit serve all lanes that are there at once?
+  bool together(std::size_t unit) const {
+    return unit == static_cast<std::size_t>(index_of(Unit::vector)) ||
+           (!roles_ && unit == static_cast<std::size_t>(index_of(Unit::tensor)));
+  }
+
+  // All go at their own pace, or as fast as what they need together allows: the pace of all rises alike; whoever needs
+  // something that is used up stays there, and the others rise on.
+  void share_needs() {
+    std::array<double, Needs::count> left;
+    left.fill(1);
+    std::vector<bool> held(shares_.size(), false);
+    for (;;) {
+      std::array<double, Needs::count> needed{};
+      for (std::size_t s = 0; s < shares_.size(); ++s)
+        for (int n = 0; n < Needs::count && !held[s]; ++n) needed[static_cast<std::size_t>(n)] += need(shares_[s], n);
+      double pace = 1;
+      int scarce = -1;
+      for (int n = 0; n < Needs::count; ++n)
+        if (const auto at = static_cast<std::size_t>(n); needed[at] * pace > left[at] + instant)
+          pace = std::max(0.0, left[at]) / needed[at], scarce = n;
+      for (std::size_t s = 0; s < shares_.size(); ++s) {
+        if (held[s]) continue;
+        shares_[s].rate = std::max(pace, instant);
+        held[s] = scarce < 0 || need(shares_[s], scarce) > 0;
+        if (held[s])
+          for (int n = 0; n < Needs::count; ++n) left[static_cast<std::size_t>(n)] -= pace * need(shares_[s], n);
+      }
+      if (scarce < 0) return;
+    }
+  }
+  double need(const Share& share, int n) const {
+    const Cost& cost = tasks_[share.queue->front()].cost;
+    return cost.cycles > 0 ? cost.needs[n] / cost.cycles : 0;
   }
 
   void advance(double to) {
@@ -155,6 +197,7 @@ class Simulation {
 
   const std::vector<Task>& tasks_;
   const Waits& waits_;
+  const bool roles_;
   std::vector<Served> served_;
   std::vector<Lane> lanes_;
   std::vector<Share> shares_;
@@ -164,8 +207,9 @@ class Simulation {
 
 }  // namespace
 
-std::vector<Served> schedule(const std::vector<Task>& tasks, const Waits& waits) {
-  return Simulation(tasks, waits).run();
+std::vector<Served> schedule(const std::vector<Task>& tasks, const Waits& waits, bool roles,
+                             const std::vector<double>& begins) {
+  return Simulation(tasks, waits, roles, begins).run();
 }
 
 }  // namespace fa

@@ -1,11 +1,14 @@
 #include "sim/analysis/timeline.h"
 
 #include <algorithm>
-#include <cassert>
+#include <cmath>
+#include <limits>
 #include <numeric>
 #include <queue>
+#include <tuple>
 
-#include "sim/analysis/schedule.h"
+#include "sim/analysis/residency.h"
+#include "sim/analysis/sm.h"
 #include "sim/analysis/timeline_constants.h"
 
 namespace fa {
@@ -27,162 +30,51 @@ namespace {
 // Kinds that are simulated one by one; where there are more, the rest lie between two by their number of events.
 constexpr std::size_t most_kinds = 24;
 
-std::span<const Event> events_of(const Run& run, const Launch& launch, std::size_t kind) {
-  return std::span(run.events)
-      .subspan(static_cast<std::size_t>(launch.kinds[kind].first_event),
-               static_cast<std::size_t>(launch.kinds[kind].events));
-}
-
-// Blocks that fit an SM together.
-int resident_blocks(const Launch& launch, const Hardware& hardware) {
-  if (launch.persistent) return 1;
-  constexpr Bytes reserved(1024);  // of SRAM, for each block (CUDA programming guide)
-  constexpr std::int64_t most = 32;
-  Bytes registers;
-  for (const BufferInfo& info : launch.buffers)
-    if (info.level == Level::registers) registers += info.bytes;
-  std::int64_t fit = std::min(most, hardware.sram_per_sm.count() / (launch.sram_peak + reserved).count());
-  if (registers > Bytes(0)) fit = std::min(fit, hardware.registers_per_sm.count() / registers.count());
-  return static_cast<int>(std::max<std::int64_t>(1, fit));
-}
-
-// Blocks on one SM: `in_turn` one after the other, as one program; or side by side, each with lanes of its own.
-class Sm {
- public:
-  Sm(const Run& run, const Launch& launch) : run_(run), launch_(launch), costs_(run, launch) {}
-
-  Timeline in_turn(const std::vector<std::size_t>& kinds) const {
-    Timeline t;
-    t.lanes = launch_.lanes.empty() ? std::vector<std::string>{"block"} : launch_.lanes;
-    add(t, kinds);
-    std::vector<Task> tasks;
-    for (const Event& event : t.events) tasks.push_back({event.lane, costs_.of(event)});
-    finish(t, tasks, waits(launch_, t.events));
-    return t;
-  }
-
-  Timeline side_by_side(std::size_t kind, int count) const {
-    Timeline t;
-    std::vector<Task> tasks;
-    Waits all;
-    const std::span<const Event> events = events_of(run_, launch_, kind);
-    const Waits one = waits(launch_, events);
-    for (int copy = 0; copy < count; ++copy) {
-      const auto first = static_cast<std::int32_t>(t.events.size());
-      t.lanes.push_back("block " + std::to_string(copy + 1));
-      for (std::size_t k = 0; k < events.size(); ++k) {
-        t.events.push_back(events[k]);
-        t.events.back().lane = copy;
-        tasks.push_back({copy, costs_.of(events[k])});
-        for (Wait wait : one.of(k)) wait.event += first, all.add(wait);
-        all.close();
-      }
-    }
-    finish(t, tasks, all);
-    return t;
-  }
-
- private:
-  void add(Timeline& t, const std::vector<std::size_t>& kinds) const {
-    std::int64_t block = 0;
-    for (std::size_t kind : kinds) {
-      for (Event event : events_of(run_, launch_, kind)) {
-        event.block = block;
-        t.events.push_back(event);
-      }
-      ++block;
-    }
-  }
-
-  void finish(Timeline& t, const std::vector<Task>& tasks, const Waits& waits) const {
-    const std::vector<Served> served = schedule(tasks, waits);
-    std::array<std::vector<std::pair<double, double>>, unit_count> spans;
-    for (std::size_t k = 0; k < tasks.size(); ++k) {
-      t.intervals.push_back({static_cast<std::int64_t>(k), tasks[k].cost.unit, served[k].begin, served[k].end});
-      t.cycles = std::max(t.cycles, served[k].seen);
-      if (served[k].end > served[k].begin)
-        spans[static_cast<std::size_t>(index_of(tasks[k].cost.unit))].emplace_back(served[k].begin, served[k].end);
-    }
-    for (std::size_t unit = 0; unit < unit_count; ++unit) {
-      std::sort(spans[unit].begin(), spans[unit].end());
-      double covered = 0;
-      for (const auto& [begin, end] : spans[unit]) {
-        t.busy[unit] += std::max(0.0, end - std::max(begin, covered));
-        covered = std::max(covered, end);
-      }
-    }
-    for (std::size_t lane = 0; lane < t.lanes.size(); ++lane) add_gaps(t, static_cast<int>(lane), served, waits);
-  }
-
-  // Between what is served of a lane, the next event says what it waited for.
-  static void add_gaps(Timeline& t, int lane, const std::vector<Served>& served, const Waits& waits) {
-    std::vector<std::size_t> mine;
-    for (std::size_t k = 0; k < t.events.size(); ++k)
-      if (t.events[k].lane == lane && served[k].end > served[k].begin) mine.push_back(k);
-    std::sort(mine.begin(), mine.end(),
-              [&](std::size_t a, std::size_t b) { return served[a].begin < served[b].begin; });
-    double until = 0;
-    for (std::size_t k : mine) {
-      if (served[k].begin > until + 1e-6) t.gaps.push_back(gap(t, lane, until, k, served, waits));
-      until = std::max(until, served[k].end);
-    }
-    if (t.cycles > until + 1e-6) t.gaps.push_back({lane, until, t.cycles, Gap::Reason::done, no_buffer, -1});
-  }
-
-  static Gap gap(const Timeline& t, int lane, double begin, std::size_t k, const std::vector<Served>& served,
-                 const Waits& waits) {
-    Gap gap{lane, begin, served[k].begin, Gap::Reason::latency, no_buffer, -1};
-    if (served[k].issued + 1e-6 < served[k].begin) {
-      gap.reason = Gap::Reason::unit;
-      return gap;
-    }
-    // The event itself, or one before it on the lane that takes no time: a turn, a barrier, a start.
-    std::size_t held = k;
-    while (served[held].cause < 0) {
-      std::size_t before = held;
-      while (before > 0 && t.events[before - 1].lane != lane) --before;
-      if (before == 0 || served[before - 1].end > served[before - 1].begin || served[before - 1].issued < begin)
-        return gap;
-      held = before - 1;
-    }
-    const Wait& wait = waits.of(held)[static_cast<std::size_t>(served[held].cause)];
-    const auto first = static_cast<std::size_t>(wait.event);
-    if (served[first].end <= begin && t.events[first].lane == lane) return gap;  // done, but not yet seen
-    gap.buffer = wait.buffer;
-    gap.event = wait.event;
-    switch (wait.why) {
-      case Why::read_after_write: gap.reason = Gap::Reason::data; break;
-      case Why::write_after_read:
-      case Why::write_after_write: gap.reason = Gap::Reason::place; break;
-      case Why::turn: gap.reason = Gap::Reason::turn; break;
-      case Why::barrier: gap.reason = Gap::Reason::barrier; break;
-    }
-    return gap;
-  }
-
-  const Run& run_;
-  const Launch& launch_;
-  Costs costs_;
-};
-
-// What a block of one kind takes when an SM has many of them to do, and what the first takes longer.
+// What a block of one kind takes.
 struct Pace {
-  double cycles = 0, start = 0;
+  double cycles = 0;  // while the SM is full of its like
+  double alone = 0;   // on an SM of its own
+  double start = 0;   // what the first takes longer
   std::array<double, unit_count> busy{};
 };
+
+// Two things go on at once, neither quite without the other.
+double both(double a, double b) {
+  return std::pow(std::pow(a, time::blend) + std::pow(b, time::blend), 1 / time::blend);
+}
 
 Pace pace_of(const Sm& sm, std::size_t kind, int resident, bool persistent) {
   Pace pace;
   if (persistent) {
     const Timeline one = sm.in_turn({kind}), three = sm.in_turn({kind, kind, kind});
-    pace.cycles = (three.cycles - one.cycles) / 2;
+    pace.cycles = pace.alone = (three.cycles - one.cycles) / 2;
     pace.start = std::max(0.0, one.cycles - pace.cycles);
-    for (std::size_t unit = 0; unit < unit_count; ++unit) pace.busy[unit] = one.busy[unit];
-  } else {
-    const Timeline all = sm.side_by_side(kind, resident);
-    pace.cycles = all.cycles;
-    for (std::size_t unit = 0; unit < unit_count; ++unit) pace.busy[unit] = all.busy[unit] / resident;
+    pace.busy = one.busy;
+    return pace;
   }
+  if (sm.streams()) {
+    const Sm::Stream stream = sm.stream(kind, resident);
+    pace.cycles = both(stream.cycles, sm.dram_cycles(kind) * resident);
+    pace.alone = sm.stream(kind, 1).cycles;
+    pace.busy = stream.busy;
+    return pace;
+  }
+  pace.alone = sm.side_by_side(kind, 1).cycles;
+  // Blocks that run for long are not in step.
+  const double apart = resident > 1 ? std::min<double>(time::block_offset, pace.alone / (2 * resident)) : 0;
+  const Timeline all = sm.side_by_side(kind, resident, apart);
+  double sum = 0;
+  for (std::size_t lane = 0; lane < all.lane_until.size(); ++lane)
+    sum += all.lane_until[lane] - apart * static_cast<double>(static_cast<int>(lane) / sm.groups());
+  pace.cycles = both(sum / static_cast<double>(all.lane_until.size()), sm.dram_cycles(kind) * resident);
+  for (std::size_t unit = 0; unit < unit_count; ++unit) pace.busy[unit] = all.busy[unit] / resident;
+  return pace;
+}
+
+Pace between(const Pace& a, const Pace& b, double part) {
+  const auto mix = [part](double x, double y) { return x + part * (y - x); };
+  Pace pace{mix(a.cycles, b.cycles), mix(a.alone, b.alone), mix(a.start, b.start)};
+  for (std::size_t unit = 0; unit < unit_count; ++unit) pace.busy[unit] = mix(a.busy[unit], b.busy[unit]);
   return pace;
 }
 
@@ -196,65 +88,118 @@ std::vector<Pace> paces(const Sm& sm, const Launch& launch, int resident) {
   std::size_t known = 0;
   for (std::size_t s = 0; s < simulated; ++s) {
     const std::size_t at = simulated < 2 ? 0 : s * (by_size.size() - 1) / (simulated - 1);
-    const Pace pace = result[by_size[at]] = pace_of(sm, by_size[at], resident, launch.persistent);
-    const Pace& before = result[by_size[known]];
-    const auto few = static_cast<double>(launch.kinds[by_size[known]].events),
-               many = static_cast<double>(launch.kinds[by_size[at]].events);
-    for (std::size_t between = known + 1; between < at; ++between) {
-      const auto size = static_cast<double>(launch.kinds[by_size[between]].events);
-      const double part = many > few ? (size - few) / (many - few) : 0;
-      Pace& guess = result[by_size[between]];
-      guess.cycles = before.cycles + part * (pace.cycles - before.cycles);
-      guess.start = before.start + part * (pace.start - before.start);
-      for (std::size_t unit = 0; unit < unit_count; ++unit)
-        guess.busy[unit] = before.busy[unit] + part * (pace.busy[unit] - before.busy[unit]);
-    }
+    result[by_size[at]] = pace_of(sm, by_size[at], resident, launch.persistent);
+    const auto events = [&](std::size_t i) { return static_cast<double>(launch.kinds[by_size[i]].events); };
+    for (std::size_t i = known + 1; i < at; ++i)
+      result[by_size[i]] =
+          between(result[by_size[known]], result[by_size[at]],
+                  events(at) > events(known) ? (events(i) - events(known)) / (events(at) - events(known)) : 0);
     known = at;
   }
   return result;
 }
 
-// Hands out blocks in order, each to the place that is free first. Returns when each place is done; `took` hears who
-// takes what.
+// When each SM is done, if they take blocks in launch order. `took` hears who takes what.
 template <class Took>
-std::vector<double> hand_out(const Launch& launch, const std::vector<double>& kind_cycles, std::size_t places,
+std::vector<double> hand_out(const Launch& launch, const std::vector<Pace>& pace, std::size_t sms, int resident,
                              Took took) {
-  std::vector<double> done(places, 0.0);
-  using Free = std::pair<double, std::size_t>;
-  std::priority_queue<Free, std::vector<Free>, std::greater<>> free;
-  for (std::size_t place = 0; place < places; ++place) free.emplace(0.0, place);
-  for (std::int32_t kind : launch.kind_of) {
-    const auto [time, place] = free.top();
-    free.pop();
-    done[place] = time + kind_cycles[static_cast<std::size_t>(kind)];
-    free.emplace(done[place], place);
-    took(place, static_cast<std::size_t>(kind));
+  // The blocks that an SM has: what is left of each, as a part of it.
+  struct Load {
+    double now = 0, next = 0;
+    std::vector<std::pair<double, std::size_t>> blocks;  // left, kind
+    std::int64_t version = 0;
+  };
+  std::vector<Load> loads(sms);
+  const auto rate = [&](const Load& load, std::size_t kind) {
+    const double crowd = resident > 1 ? static_cast<double>(load.blocks.size() - 1) / (resident - 1) : 1;
+    return 1 / (pace[kind].alone + crowd * (pace[kind].cycles - pace[kind].alone));
+  };
+  const auto advance = [&](Load& load, double to) {
+    for (auto& [left, kind] : load.blocks) left -= (to - load.now) * rate(load, kind);
+    load.now = to;
+  };
+  const auto plan = [&](Load& load) {
+    load.next = std::numeric_limits<double>::infinity();
+    for (const auto& [left, kind] : load.blocks) load.next = std::min(load.next, load.now + left / rate(load, kind));
+    ++load.version;
+  };
+  // Whoever is done first takes the next; at the start, one each before anybody has two.
+  using Done = std::tuple<double, std::size_t, std::int64_t>;
+  std::priority_queue<Done, std::vector<Done>, std::greater<>> done;
+  std::size_t given = 0;
+  const std::size_t blocks = launch.kind_of.size();
+  const auto give = [&](std::size_t sm) {
+    const auto kind = static_cast<std::size_t>(launch.kind_of[given++]);
+    loads[sm].blocks.emplace_back(1.0, kind);
+    took(sm, kind);
+  };
+  for (int place = 0; place < resident; ++place)
+    for (std::size_t sm = 0; sm < sms && given < blocks; ++sm) give(sm);
+  std::vector<double> ends(sms, 0.0);
+  const auto push = [&](std::size_t sm) {
+    plan(loads[sm]);
+    if (!loads[sm].blocks.empty()) done.emplace(loads[sm].next, sm, loads[sm].version);
+  };
+  for (std::size_t sm = 0; sm < sms; ++sm) push(sm);
+  while (!done.empty()) {
+    const auto [time, sm, version] = done.top();
+    done.pop();
+    Load& load = loads[sm];
+    advance(load, time);
+    const auto over =
+        std::remove_if(load.blocks.begin(), load.blocks.end(), [](const auto& block) { return block.first <= 1e-9; });
+    const auto ended = load.blocks.end() - over;
+    load.blocks.erase(over, load.blocks.end());
+    ends[sm] = time;
+    for (auto k = ended; k > 0 && given < blocks; --k) give(sm);
+    push(sm);
   }
-  return done;
+  return ends;
+}
+
+double mean(const std::vector<double>& values) {
+  return values.empty() ? 0 : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+Sm sm_of(const Run& run, std::size_t launch, const DramTraffic* dram) {
+  return Sm(run, run.launches[launch], dram ? &dram->launches[launch] : nullptr,
+            static_cast<double>(
+                std::min<std::int64_t>(run.hardware.sms, std::max<std::int64_t>(1, run.launches[launch].blocks))));
 }
 
 }  // namespace
 
-RunTime model_time(const Run& run) {
+RunTime model_time(const Run& run, const DramTraffic* known) {
+  require_rates(run.hardware, run.problem.element);
+  std::optional<DramTraffic> found;
+  if (!known) found = dram_traffic(run);
+  const DramTraffic* dram = known ? known : found ? &*found : nullptr;
   RunTime result;
-  for (const Launch& launch : run.launches) {
+  for (std::size_t index = 0; index < run.launches.size(); ++index) {
+    const Launch& launch = run.launches[index];
     LaunchTime time;
     time.name = launch.name;
-    time.resident = resident_blocks(launch, run.hardware);
-    const auto places = static_cast<std::size_t>(run.hardware.sms) * static_cast<std::size_t>(time.resident);
-    const std::vector<Pace> pace = paces(Sm(run, launch), launch, time.resident);
+    const Sm sm = sm_of(run, index, dram);
+    time.resident = sm.resident();
+    const auto sms = static_cast<std::size_t>(run.hardware.sms);
+    const auto places = sms * static_cast<std::size_t>(time.resident);
+    const std::vector<Pace> pace = paces(sm, launch, time.resident);
     for (const Pace& kind : pace) time.kind_cycles.push_back(kind.cycles);
     double start = 0;
     std::array<double, unit_count> busy{};
-    const std::vector<double> done = hand_out(launch, time.kind_cycles, places, [&](std::size_t, std::size_t kind) {
+    std::vector<double> done = hand_out(launch, pace, sms, time.resident, [&](std::size_t, std::size_t kind) {
       start = std::max(start, pace[kind].start);
       for (std::size_t unit = 0; unit < unit_count; ++unit) busy[unit] += pace[kind].busy[unit];
     });
     const double last = *std::max_element(done.begin(), done.end());
     time.cycles = last + start + time::launch_cycles;
+    for (double& each : done)
+      if (each > 0) each += start + time::launch_start;
+    time.active = mean(done);
     time.waves = static_cast<double>(launch.blocks) / static_cast<double>(places);
-    if (last > 0) time.balance = std::accumulate(done.begin(), done.end(), 0.0) / static_cast<double>(places) / last;
-    for (std::size_t unit = 0; unit < unit_count; ++unit) time.busy[unit] = busy[unit] / run.hardware.sms / time.cycles;
+    if (last > 0) time.balance = time.active / *std::max_element(done.begin(), done.end());
+    for (std::size_t unit = 0; unit < unit_count; ++unit)
+      time.busy[unit] = std::min(1.0, busy[unit] / run.hardware.sms / time.cycles);
     result.launches.push_back(std::move(time));
   }
   return result;
@@ -262,11 +207,14 @@ RunTime model_time(const Run& run) {
 
 Timeline timeline(const Run& run, const LaunchTime& time, std::size_t index, std::int64_t most_blocks) {
   const Launch& launch = run.launches[index];
-  const Sm sm(run, launch);
+  const std::optional<DramTraffic> dram = dram_traffic(run);
+  const Sm sm = sm_of(run, index, dram ? &*dram : nullptr);
   if (launch.kind_of.empty()) return {};
   if (!launch.persistent) return sm.side_by_side(static_cast<std::size_t>(launch.kind_of.front()), time.resident);
+  std::vector<Pace> pace;
+  for (double cycles : time.kind_cycles) pace.push_back({cycles, cycles});
   std::vector<std::vector<std::size_t>> taken(static_cast<std::size_t>(run.hardware.sms));
-  const std::vector<double> done = hand_out(launch, time.kind_cycles, taken.size(),
+  const std::vector<double> done = hand_out(launch, pace, taken.size(), 1,
                                             [&](std::size_t place, std::size_t kind) { taken[place].push_back(kind); });
   std::vector<std::size_t>& last =
       taken[static_cast<std::size_t>(std::max_element(done.begin(), done.end()) - done.begin())];

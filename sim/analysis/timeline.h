@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/analysis/cache.h"
 #include "sim/analysis/costs.h"
 #include "sim/analysis/hazards.h"
 #include "sim/record/run.h"
@@ -48,6 +49,7 @@ struct Timeline {
   std::vector<Event> events;
   std::vector<Interval> intervals;        // by event
   std::vector<Gap> gaps;                  // by lane, then time
+  std::vector<double> lane_until;         // by lane: when its last result is there
   double cycles = 0;                      // until the last result is there
   std::array<double, unit_count> busy{};  // cycles in which a unit serves somebody
 
@@ -57,6 +59,7 @@ struct Timeline {
 struct LaunchTime {
   std::string name;
   double cycles = 0;
+  double active = 0;                      // mean over the SMs: while it has a block
   int resident = 1;                       // blocks side by side on an SM
   double waves = 0;                       // blocks for each place where one can run
   double balance = 1;                     // mean load of the SMs over the largest
@@ -72,10 +75,15 @@ struct RunTime {
     for (const LaunchTime& launch : launches) sum += launch.cycles;
     return sum;
   }
+  double active() const {
+    double sum = 0;
+    for (const LaunchTime& launch : launches) sum += launch.active;
+    return sum;
+  }
 };
 
-// Both need a run of Detail::kinds.
-RunTime model_time(const Run& run);
+// Both need a run of Detail::kinds. `dram`: of this run, if it is known already.
+RunTime model_time(const Run& run, const DramTraffic* dram = nullptr);
 
 // The SM that finishes last: its first blocks of one launch, at most so many.
 Timeline timeline(const Run& run, const LaunchTime& time, std::size_t launch, std::int64_t most_blocks);

@@ -33,7 +33,7 @@ MeasuredRows compared(const Measurement& m, const Hardware& hardware) {
   const Tiling tiling = tiling_of(m, program, *pass, hardware);
   const Run run = fa::run(program, m.problem, tiling, hardware, {.detail = Detail::kinds, .pass = *pass});
   const auto dram = dram_traffic(run);
-  const RunTime time = model_time(run);
+  const RunTime time = model_time(run, dram ? &*dram : nullptr);
   return {m, compare_measured(m, run, dram ? &*dram : nullptr, &time), ""};
 }
 

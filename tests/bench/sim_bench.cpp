@@ -38,6 +38,16 @@ void dram(benchmark::State& state) {
 }
 BENCHMARK(dram)->Name("DRAM behind L2, all programs, forward, likewise")->Unit(benchmark::kMillisecond);
 
+void times(benchmark::State& state) {
+  const Hardware h200 = hardware_named("h200");
+  const Problem p{.heads = 16, .kv_heads = 16, .n_q = 16384, .n_kv = 16384, .d = 128};
+  const Program& flash3 = program_named("flash3");
+  const Run record = run(flash3, p, default_tiling(flash3, p, h200), h200, {.detail = Detail::kinds});
+  const RunTime time = model_time(record);
+  for (auto _ : state) benchmark::DoNotOptimize(timeline(record, time.launches[0], 0, 1000));
+}
+BENCHMARK(times)->Name("timeline of one SM, flash3, n 16k, d 128 (limit 0.5 s)")->Unit(benchmark::kMillisecond);
+
 void closed_forms(benchmark::State& state) {
   const Hardware h200 = hardware_named("h200");
   const Problem p{.n_q = 1 << 20, .n_kv = 1 << 20, .d = 128, .causal = true};

@@ -198,6 +198,46 @@ TEST_CASE("units share as they should: vector work in equal parts, products firs
   CHECK(products[2].end == Approx(200));
 }
 
+TEST_CASE("warps that do the same slow each other down only where they need more than there is") {
+  const auto task = [](int lane, Unit unit, Needs needs) { return Task{lane, {unit, 100, 0, false, needs}}; };
+  Waits none;
+  for (int k = 0; k < 3; ++k) none.close();
+  const Needs issue{.issue = 60}, mufu{.issue = 10, .mufu = 100};
+  // Two that together need 1.2 of the issue slots take 1.2 times as long; 0.7 of them is enough for both.
+  std::vector<Served> served = schedule({task(0, Unit::tensor, issue), task(1, Unit::vector, issue)}, none, false);
+  CHECK(served[0].end == Approx(120));
+  CHECK(served[1].end == Approx(120));
+  served = schedule({task(0, Unit::tensor, issue), task(1, Unit::vector, mufu)}, none, false);
+  CHECK(served[0].end == Approx(100));
+  CHECK(served[1].end == Approx(100));
+  // Two share the exponential pipes; a third that needs none of them does not wait.
+  served =
+      schedule({task(0, Unit::vector, mufu), task(1, Unit::vector, mufu), task(2, Unit::tensor, issue)}, none, false);
+  CHECK(served[0].end == Approx(200));
+  CHECK(served[1].end == Approx(200));
+  CHECK(served[2].end == Approx(100));
+}
+
+TEST_CASE("the two groups of warps of flash2's kernel at d 64 are two lanes that take turns") {
+  const Hardware h = hardware_named("h200");
+  const Problem p{.n_q = 512, .n_kv = 2048, .d = 64};
+  const Run r = kinds_of(p, tiling_named("flash2-kernel", 64), h, "flash2");
+  const Timeline t = timeline(r, model_time(r).launches[0], 0, 1);
+  REQUIRE(t.lanes.size() == 2);
+  int turns = 0;
+  for (const Gap& gap : t.gaps) turns += gap.reason == Gap::Reason::turn;
+  CHECK(turns > 0);
+  // Their first products never run at once.
+  std::vector<std::pair<double, double>> products;
+  for (const Interval& interval : t.intervals)
+    if (const Event& event = t.events[static_cast<std::size_t>(interval.event)];
+        event.op == Op::matmul && !r.launches[0].buffers[static_cast<std::size_t>(event.to)].fill)
+      products.emplace_back(interval.begin, interval.end);
+  std::sort(products.begin(), products.end());
+  REQUIRE(products.size() == 32);
+  for (std::size_t k = 1; k < products.size(); ++k) CHECK(products[k].first >= products[k - 1].second - 1e-6);
+}
+
 TEST_CASE("a Perfetto file keeps the rules of the trace event format") {
   const Hardware h = hardware_named("h200");
   const Problem p{.heads = 2, .kv_heads = 2, .n_q = 700, .n_kv = 700, .d = 128, .causal = true};

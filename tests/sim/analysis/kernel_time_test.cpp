@@ -1,0 +1,77 @@
+// Active cycles of our own CUDA kernels, as recorded on an H200, against the time model.
+
+#include <cmath>
+#include <filesystem>
+#include <map>
+
+#include "sim/analysis/measured.h"
+#include "tests/catch.h"
+#include "tests/support/sim.h"
+
+using namespace fa;
+
+namespace {
+
+struct Error {
+  int rows = 0;
+  double sum = 0, worst = 0;
+  std::string of_worst;
+
+  double mean() const { return rows > 0 ? sum / rows : 0; }
+};
+
+// Rows that take long to simulate are left to `fasim measured`.
+bool is_small(const Problem& p) {
+  return std::int64_t{p.heads_total()} * p.n_q * p.n_kv <= std::int64_t{16} * 2048 * 2048;
+}
+
+// By kernel and pass, over every file of the H200.
+std::map<std::string, Error> errors() {
+  std::map<std::string, Error> result;
+  const Hardware h200 = hardware_named("h200");
+  for (const auto& entry : std::filesystem::directory_iterator(FA_SOURCE_DIR "/assets/measurements")) {
+    if (entry.path().filename().string().rfind("h200_", 0) != 0) continue;
+    for (const Measurement& m : read_measurements(entry.path().string()).measurements) {
+      const auto measured = m.counter("sm__cycles_active.avg");
+      if (!measured || !is_small(m.problem) || (m.kernel != "naive" && m.kernel != "flash1" && m.kernel != "flash2"))
+        continue;
+      const Program& program = program_named(m.program);
+      const Pass pass = *pass_named(m.pass);
+      const Run record =
+          run(program, m.problem, tiling_of(m, program, pass, h200), h200, {.detail = Detail::kinds, .pass = pass});
+      const double error = 100 * std::fabs(model_time(record).active() / *measured - 1);
+      Error& of = result[m.kernel + " " + m.pass];
+      ++of.rows;
+      of.sum += error;
+      if (error > of.worst) of.worst = error, of.of_worst = describe(m.problem);
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("our kernels' active cycles on an H200, as the time model has them, by kernel and pass") {
+  // In percent of the measured; what MODEL.md says of each.
+  struct Limit {
+    const char* kernel;
+    double mean, worst;
+  } const limits[] = {
+      {"flash2 forward", 3.5, 11}, {"flash2 backward", 5, 16}, {"naive forward", 8, 17},
+      {"naive backward", 6, 16},   {"flash1 forward", 5, 11},  {"flash1 backward", 10, 30},
+  };
+  const std::map<std::string, Error> found = errors();
+  double sum = 0;
+  int rows = 0;
+  for (const Limit& limit : limits) {
+    REQUIRE(found.count(limit.kernel) == 1);
+    const Error& error = found.at(limit.kernel);
+    INFO(limit.kernel << ": " << error.rows << " rows, mean " << error.mean() << " %, largest " << error.worst << " % ("
+                      << error.of_worst << ")");
+    CHECK(error.rows >= 10);
+    CHECK(error.mean() <= limit.mean);
+    CHECK(error.worst <= limit.worst);
+    sum += error.sum, rows += error.rows;
+  }
+  CHECK(sum / rows <= 6);
+}
