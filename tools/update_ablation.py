@@ -13,36 +13,32 @@ import re
 import sys
 
 folder = pathlib.Path(__file__).resolve().parent.parent / "kernels" / "flash3"
+SHORT = 1024  # the length that shows what starting and ending a block costs
 block = re.compile(r"<!-- ablation -->\n.*?<!-- end -->", re.DOTALL)
 
 
 def table(rows: list[dict]) -> str:
-    """One line for each step, one column for each head dimension and mask, at the longest n. Bench lists the last step first."""
-    longest = max(int(row["n"]) for row in rows)
+    """One line for each step, one column for each head dimension and mask, each at a short and at the longest n."""
+    rows = [row for row in rows if row["pass"] == "fwd"]
+    if not rows:
+        raise ValueError("has no forward pass")
+    lengths = sorted({int(row["n"]) for row in rows})
+    shown = sorted({min(lengths, key=lambda n: abs(n - SHORT)), lengths[-1]})
     speeds, columns = {}, []
     for row in rows:
-        if row["pass"] != "fwd" or int(row["n"]) != longest:
-            continue
         column = (int(row["d"]), int(row["causal"]))
         if column not in columns:
             columns.append(column)
-        speeds.setdefault(row["impl"], {})[column] = float(row["tflops"])
-    if not columns:
-        raise ValueError("has no forward pass")
-    titles = [f"d {d}{' causal' if causal else ''}" for d, causal in columns]
-    lines = [f"TFLOP/s, {rows[0]['dtype']}, n = {longest}, 16k tokens, hidden size 2048; in brackets over the line above.", ""]
-    lines += ["| step | " + " | ".join(titles) + " |", "|---" * (1 + len(titles)) + "|"]
-    before = {}
-    for name, row in reversed(speeds.items()):
-        cells = []
-        for column in columns:
-            if column not in row:
-                cells.append("–")
-            elif column in before:
-                cells.append(f"{row[column]:.0f} ({row[column] / before[column]:.2f}×)")
-            else:
-                cells.append(f"{row[column]:.0f}")
-        before = {**before, **row}
+        speeds.setdefault(row["impl"], {})[(*column, int(row["n"]))] = float(row["tflops"])
+
+    lines = [f"TFLOP/s, {rows[0]['dtype']}, 16k tokens, hidden size 2048, at n = {' / '.join(map(str, shown))}."]
+    lines += ["", "| step | " + " | ".join(f"d {d}{' causal' if causal else ''}" for d, causal in columns) + " |"]
+    lines += ["|---" * (1 + len(columns)) + "|"]
+    for name in reversed(speeds):  # bench lists the last step first
+        cells = [
+            " / ".join(f"{speeds[name][(*column, n)]:.0f}" if (*column, n) in speeds[name] else "–" for n in shown)
+            for column in columns
+        ]
         lines.append(f"| `{name}` | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
