@@ -198,26 +198,68 @@ TEST_CASE("the backward's too: P and dS traded between the warps that share keys
   }
 }
 
-// The rest is what our flash1 parks in SRAM besides: m and l as they came, and maxima that are read again.
-TEST_CASE("in every recording of naive and flash2 SRAM bytes are the counters', in flash1's within 3 %") {
+// As recorded before these kernels read and wrote HBM otherwise; 16 heads, n 512. What flash1 does besides: it parks m and l
+// in SRAM as they came, and reads maxima again.
+TEST_CASE("naive's SRAM bytes are the counters' to the byte, flash1's operands too and the rest within 3 %") {
+  struct {
+    std::string_view program;
+    Pass pass;
+    int d;
+    std::int64_t ldsm, ld, st;
+  } const rows[] = {
+      {"naive", Pass::forward, 64, 58720256, 13664256, 9994240},
+      {"naive", Pass::backward, 64, 150994944, 22020096, 20185088},
+      {"naive", Pass::forward, 128, 100663296, 14712832, 11042816},
+      {"naive", Pass::backward, 128, 251658240, 25165824, 23330816},
+      {"flash1", Pass::forward, 64, 83886080, 38273024, 34865152},
+      {"flash1", Pass::backward, 64, 201326592, 7340032, 10747904},
+      {"flash1", Pass::forward, 128, 201326592, 146276352, 136839168},
+      {"flash1", Pass::backward, 128, 503316480, 23068672, 13107200},
+  };
+  for (const auto& row : rows) {
+    INFO(row.program << " " << name_of(row.pass) << ", d " << row.d);
+    Problem p = square(512, row.d);
+    p.heads = p.kv_heads = 16;
+    const bool naive = row.program == "naive";
+    const SramTraffic t = traffic_of(row.program, p, naive ? naive_tiling(row.d) : flash1_tiling(row.d), row.pass);
+    CHECK(t.operands.bytes == Bytes(row.ldsm));
+    const auto near = [&](Bytes bytes, std::int64_t measured) {
+      return naive ? bytes == Bytes(measured)
+                   : static_cast<double>(bytes.count()) == Approx(static_cast<double>(measured)).epsilon(0.03);
+    };
+    CHECK(near(t.loaded.bytes, row.ld));
+    CHECK(near(t.stored.bytes, row.st));
+  }
+}
+
+TEST_CASE(
+    "in every recording SRAM bytes are the counters', and the wavefronts of reads within 2 %, flash1's within 8 %") {
   const Hardware h200 = hardware_named("h200");
-  int rows = 0;
+  int bytes = 0, wavefronts = 0;
   for (const auto& file : std::filesystem::directory_iterator(FA_SOURCE_DIR "/assets/measurements"))
     for (const Measurement& m : read_measurements(file.path().string()).measurements) {
-      if (m.problem.n_q > 1200 || m.program == "flash3") continue;
+      if (m.problem.n_q > 1200) continue;
       const Program& program = program_named(m.program);
       const Pass pass = *pass_named(m.pass);
       const Run record =
           run(program, m.problem, tiling_of(m, program, pass, h200), h200, {.detail = Detail::kinds, .pass = pass});
+      const bool flash1 = m.program == "flash1";
       for (const Comparison& c : compare_measured(m, record, nullptr)) {
-        if (c.quantity != "sram_read_bytes" && c.quantity != "sram_store_bytes") continue;
-        INFO(m.kernel << " " << m.pass << ", " << describe(m.problem) << ", " << c.quantity);
-        REQUIRE(c.error_percent);
-        CHECK(std::fabs(*c.error_percent) <= (m.program == "flash1" ? 3 : 0.03));
-        ++rows;
+        INFO(m.kernel << " " << m.pass << ", " << describe(m.problem) << ", " << c.quantity << ": " << c.simulated
+                      << " simulated, " << c.measured << " measured");
+        if (c.quantity == "sram_read_bytes" || c.quantity == "sram_store_bytes") {
+          REQUIRE(c.error_percent);
+          CHECK(std::fabs(*c.error_percent) <= (flash1 ? 3 : 0.03));
+          ++bytes;
+        } else if (c.quantity == "sram_read_wavefronts") {
+          REQUIRE(c.error_percent);
+          CHECK(std::fabs(*c.error_percent) <= (flash1 ? 8 : 2));
+          ++wavefronts;
+        }
       }
     }
-  CHECK(rows >= 100);
+  CHECK(bytes >= 50);
+  CHECK(wavefronts >= 100);
 }
 
 TEST_CASE("a tile of 16 keys by 128 queries lies in rows too short for a swizzle, and pays for it") {
