@@ -28,4 +28,10 @@ void Caches::read_other_memory() const {
   must(cudaGetLastError(), "preparing the caches");
 }
 
+void Caches::make_cold() const {
+  must(cudaDeviceSynchronize(), "preparing the caches");
+  must(cudaCtxResetPersistingL2Cache(), "preparing the caches");
+  read_other_memory();
+}
+
 }  // namespace fa::kernels

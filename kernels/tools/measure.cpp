@@ -75,6 +75,7 @@ float launch_ms(const Kernel& kernel, const Args& args) {
 // All kernels of a problem in the same passes, a range for each: a pass costs the profiler more than most launches do.
 std::vector<Measurement> measure_together(Profiler& profiler, const Caches& caches, const std::vector<Kernel>& list,
                                           const Args& args) {
+  const auto prepare = [&] { caches.make_cold(); };
   const auto flush = [&] { caches.read_other_memory(); };
   std::vector<Measurement> measurements;
   std::vector<std::function<void()>> works, works_and_flushes;
@@ -90,10 +91,11 @@ std::vector<Measurement> measure_together(Profiler& profiler, const Caches& cach
     m.problem = args.problem;
   }
   works_and_flushes.push_back(flush);
-  const auto counted = profiler.measure(counted_metrics, flush, works);
-  const auto flushed = profiler.measure(flushed_metrics, flush, works_and_flushes);
+  const auto counted = profiler.measure(counted_metrics, prepare, works);
+  const auto flushed = profiler.measure(flushed_metrics, prepare, works_and_flushes);
   for (std::size_t i = 0; i < list.size(); ++i) {
     measurements[i].counters = counted[i];
+    measurements[i].counters.merge(profiler.measure(instruction_metrics, prepare, {works[i]}).front());
     for (const auto& [metric, value] : flushed[i])
       measurements[i].after_flush[metric] = std::max(0.0, value - flushed.back().at(metric));
   }

@@ -25,13 +25,6 @@ inline constexpr std::array counted_metrics{
     std::string_view("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"),
     std::string_view("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum"),
     std::string_view("l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum"),
-    std::string_view("sm__sass_data_bytes_mem_shared.sum"),  // SRAM bytes that instructions asked for
-    std::string_view("sm__sass_data_bytes_mem_shared_op_ld.sum"),
-    std::string_view("sm__sass_data_bytes_mem_shared_op_ldsm.sum"),
-    std::string_view("sm__sass_data_bytes_mem_shared_op_ldgsts.sum"),
-    std::string_view("sm__sass_data_bytes_mem_shared_op_st.sum"),
-    std::string_view("sm__sass_data_bytes_mem_shared_op_stsm.sum"),
-    std::string_view("sm__sass_data_bytes_mem_shared_op_gmma.sum"),  //   for wgmma, which reads its operands there
     std::string_view("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_gmma.sum"),
     std::string_view("sm__ops_path_tensor_op_hmma_src_bf16_dst_fp32.sum"),  // matmul flops by mma.sync
     std::string_view("sm__ops_path_tensor_op_hmma_src_fp16_dst_fp32.sum"),
@@ -47,6 +40,18 @@ inline constexpr std::array counted_metrics{
     std::string_view("gpu__time_duration.sum"),  // ns
     std::string_view("sm__cycles_elapsed.max"),
     std::string_view("sm__cycles_active.avg"),
+};
+
+// SRAM bytes that instructions asked for. The profiler rewrites a kernel's instructions to count these, and what it counts
+// for one kernel spills over into the next of the same pass: a range of their own for each kernel.
+inline constexpr std::array instruction_metrics{
+    std::string_view("sm__sass_data_bytes_mem_shared.sum"),
+    std::string_view("sm__sass_data_bytes_mem_shared_op_ld.sum"),
+    std::string_view("sm__sass_data_bytes_mem_shared_op_ldsm.sum"),
+    std::string_view("sm__sass_data_bytes_mem_shared_op_ldgsts.sum"),
+    std::string_view("sm__sass_data_bytes_mem_shared_op_st.sum"),
+    std::string_view("sm__sass_data_bytes_mem_shared_op_stsm.sum"),
+    std::string_view("sm__sass_data_bytes_mem_shared_op_gmma.sum"),  //   for wgmma, which reads its operands there
 };
 
 // Dirty lines leave L2 when they must, which may be long after the kernel. These are read over a range that also
