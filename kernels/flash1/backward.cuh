@@ -92,7 +92,7 @@ __global__ void __launch_bounds__(32 * Config::warps) flash1_backward(const __gr
 #pragma unroll
           for (int chunk = threadIdx.x % 8; chunk < d / 8; chunk += 8) {
             if (row >= problem.n_q || chunk * 8 >= problem.d) continue;
-            const uint4 x = load_past_l1(reinterpret_cast<const uint4*>(O + row * args.o.row_stride + chunk * 8));
+            const uint4 x = *reinterpret_cast<const uint4*>(O + row * args.o.row_stride + chunk * 8);
             const uint4 y = load_smem_16(dO_smem.at(r, chunk));
             const std::uint32_t xs[4] = {x.x, x.y, x.z, x.w}, ys[4] = {y.x, y.y, y.z, y.w};
 #pragma unroll
@@ -108,7 +108,7 @@ __global__ void __launch_bounds__(32 * Config::warps) flash1_backward(const __gr
         if (threadIdx.x < rows_q) {
           const int row = i * rows_q + threadIdx.x;
           // A row without a key has LSE = −inf: +inf makes its P 0.
-          const float lse = row < problem.n_q ? load_past_l1(args.lse + first_of_head + row) : -infinity;
+          const float lse = row < problem.n_q ? args.lse[first_of_head + row] : -infinity;
           lse2_smem[threadIdx.x] = lse == -infinity ? infinity : lse * log2_e;
         }
 
@@ -167,7 +167,7 @@ __global__ void __launch_bounds__(32 * Config::warps) flash1_backward(const __gr
             auto* travelling = reinterpret_cast<float2*>(row_sums + (warp * tiles + t) * 8 + lane % 4 * 2);
             float2 sum = make_float2(dQ_reg[0][t][2 * half], dQ_reg[0][t][2 * half + 1]);
             if (j > 0 && row < problem.n_q) {
-              const float2 old = load_past_l1(travelling);
+              const float2 old = *travelling;
               sum = make_float2(old.x + sum.x, old.y + sum.y);
             }
             if (!last_visit && row < problem.n_q) *travelling = sum;
