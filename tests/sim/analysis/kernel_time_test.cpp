@@ -30,7 +30,7 @@ std::map<std::string, Error> errors() {
   std::map<std::string, Error> result;
   const Hardware h200 = hardware_named("h200");
   for (const auto& entry : std::filesystem::directory_iterator(FA_SOURCE_DIR "/assets/measurements")) {
-    if (entry.path().filename().string().rfind("h200_", 0) != 0) continue;
+    if (entry.path().filename().string().rfind("h200_", 0) != 0 || entry.path().extension() != ".json") continue;
     for (const Measurement& m : read_measurements(entry.path().string()).measurements) {
       const auto measured = m.counter("sm__cycles_active.avg");
       if (!measured || !is_small(m.problem) || (m.kernel != "naive" && m.kernel != "flash1" && m.kernel != "flash2"))
