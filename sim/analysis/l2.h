@@ -10,7 +10,7 @@
 //
 // A read looks in the near partition; failing that in the line's home; failing that in DRAM. It then stands in both. So data
 // that all SMs share takes its size in every partition, and only one partition's capacity counts. A write goes
-// home, needs no fill, and reaches DRAM when its line must make room. Reads of one tile by several SMs at about the
+// home, needs no fill, and reaches DRAM when its line must make room; copies of it go stale where they stand. Reads of one tile by several SMs at about the
 // same time merge: the first one pays.
 
 #include <cstdint>
