@@ -107,9 +107,10 @@ class Consumer {
   }
   void softmax(bool first) {
     block_.on(lane_);
-    block_.mask(S_);                                       // −∞ for keys that a query may not see
-    block_.running_max(m_, S_);                            // m ← max(m, rowmax S)
-    block_.rescale_factor(r_, m_);                         // r = exp(m_old − m)
+    block_.mask(S_);             // −∞ for keys that a query may not see
+    block_.running_max(m_, S_);  // m ← max(m, rowmax S)
+    const RowWork factors = first || !t_.lazy_factor ? RowStatistics{}.factor : RowWork{.times = 0};
+    block_.rescale_factor(r_, m_, factors);                // r = exp(m_old − m)
     block_.exp(S_, S_, m_);                                // S ← exp(S − m), in the registers of S
     block_.running_sum(l_, r_, S_);                        // l ← r · l + rowsum P
     if (!first) block_.rescale(O_, r_);                    // O ← r · O, once the product before is in it
@@ -219,6 +220,8 @@ void flash3(Machine& machine, const Inputs& in, const Tiling& t, Output& out) {
                        for (int c = 0; c < t.consumers; ++c)
                          consumers.emplace_back(block, in, h, t, c + 1, part(i, c, t.rows_each()));
                        block.on(producer);
+                       // Our kernel's loader finds the place of its next tile: section, heads, rows, batch, key head.
+                       if (t.lazy_factor) block.divide(5, 1);
                        Producer load(block, in, h, t, visible(p, i, t.rows_kv), producer);
 
                        load.load_k(0);

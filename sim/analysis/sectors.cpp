@@ -31,6 +31,25 @@ std::int64_t of_rows(const Access& access, int bytes_each) {
   return row * access.rows.size();
 }
 
+bool in_boxes(const Run& run, Tensor tensor, Op op) {
+  return run.tiling.whole_boxes && op == Op::load &&
+         (tensor == Tensor::Q || tensor == Tensor::K || tensor == Tensor::V);
+}
+
+// Whole tiles of Q, K and V. Of a block's tiles, all but the last have all their rows.
+Bytes of_boxes(const Run& run, const BlockAccesses& block) {
+  const Tiling& t = run.tiling;
+  Bytes sum;
+  for (Tensor operand : {Tensor::Q, Tensor::K, Tensor::V}) {
+    const int tile = operand == Tensor::Q ? t.rows_q : t.rows_kv;
+    std::int64_t rows = 0;
+    for (const Access& access : block)
+      if (access.tensor == operand && in_boxes(run, operand, access.op)) rows += access.rows.size();
+    sum += Bytes(ceil_div(rows, tile) * tile) * t.width(run.problem.d) * size_of(run.problem.element);
+  }
+  return sum;
+}
+
 }  // namespace
 
 Sectors sectors(const Run& run) {
@@ -38,8 +57,10 @@ Sectors sectors(const Run& run) {
   for (const Allocation& a : run.allocations) tensors[static_cast<std::size_t>(index_of(a.tensor))] = a;
   Sectors result;
   for (const Launch& launch : run.launches)
-    for (Accesses::Cursor at(launch.accesses); const BlockAccesses* block = at.next();)
+    for (Accesses::Cursor at(launch.accesses); const BlockAccesses* block = at.next();) {
+      result.read += of_boxes(run, *block);
       for (const Access& access : *block) {
+        if (in_boxes(run, access.tensor, access.op)) continue;
         const Allocation& tensor = tensors[static_cast<std::size_t>(index_of(access.tensor))];
         const std::int64_t head_begin = access.head * tensor.rows * tensor.bytes_each;
         const std::int64_t count =
@@ -48,6 +69,7 @@ Sectors sectors(const Run& run) {
          : access.op == Op::store ? result.written
                                   : result.reduced) += Bytes(count * sector);
       }
+    }
   return result;
 }
 

@@ -5,6 +5,8 @@
 // Rows of S, P, dP and dS begin with a sector, and so do those of operands whose head dimension is a multiple of 16 (a row
 // of 8 numbers more fills half a sector). The statistics of all heads lie side by side, so that a head's may begin in the
 // middle of one; a warp moves 32 rows' at once, and half sectors at their ends cross whole.
+//
+// Where the copy engine moves whole tiles (Tiling::whole_boxes), what is outside of Q, K and V crosses too, as zeros.
 
 #include "sim/record/run.h"
 

@@ -33,7 +33,9 @@ Json tiling_json(const Tiling& t) {
           {"rebuilds_p", t.rebuilds_p},
           {"leaves_result", t.leaves_result},
           {"copies_lse", t.copies_lse},
-          {"skips_apart", t.skips_apart}};
+          {"skips_apart", t.skips_apart},
+          {"lazy_factor", t.lazy_factor},
+          {"whole_boxes", t.whole_boxes}};
 }
 
 Json by_tensor(const Counts& counts) {

@@ -55,7 +55,11 @@ struct Tiling {
   // flash1: a Q tile's last pass leaves O and LSE (or dQ) as others want them, and nothing of what travels.
   bool leaves_result = false;
   bool skips_apart = false;  // flash3: a consumer passes over K, V tiles that its own rows do not see
-  bool copies_lse = false;   // flash2's backward: LSE is copied beside D, and both are padded to whole tiles of rows
+  bool lazy_factor =
+      false;  // flash3: a row's m stays until a score passes it: a factor for the first tile, seldom later
+  bool whole_boxes =
+      false;                // flash3: the copy engine (TMA) moves whole tiles; what is outside Q, K, V crosses as zeros
+  bool copies_lse = false;  // flash2's backward: LSE is copied beside D, and both are padded to whole tiles of rows
 
   friend constexpr bool operator==(const Tiling&, const Tiling&) = default;
 
@@ -203,8 +207,10 @@ constexpr Tiling flash2_small_backward_tiling(int d) {
 }
 // FA-3 forward, 16 bits (kernels/flash3/NOTES.md says why): as many keys as the registers of a consumer, or SRAM, allow.
 constexpr Tiling flash3_forward_tiling(int d) {
-  if (d <= 64) return {.rows_q = 192, .rows_kv = 128, .consumers = 3, .stages = 3, .kernel_d = d, .skips_apart = true};
-  return {.rows_q = 128, .rows_kv = d <= 128 ? 128 : 80, .kernel_d = d, .skips_apart = true};
+  Tiling tiling{.rows_q = 128, .rows_kv = d <= 128 ? 128 : 80, .kernel_d = d};
+  if (d <= 64) tiling.rows_q = 192, tiling.consumers = 3, tiling.stages = 3;
+  tiling.skips_apart = tiling.lazy_factor = tiling.whole_boxes = true;
+  return tiling;
 }
 // The steps towards it. In step 4 consumers go through all tiles of their block; step 1 is one warpgroup that does
 // everything.
@@ -220,7 +226,8 @@ constexpr Tiling flash3_wgmma_tiling(int d) {
           .producer = false,
           .ping_pong = false,
           .overlap = false,
-          .kernel_d = d};
+          .kernel_d = d,
+          .whole_boxes = true};
 }
 constexpr Tiling flash3_pingpong_tiling(int d) {
   Tiling tiling = flash3_overlap_tiling(d);
@@ -243,7 +250,8 @@ constexpr Tiling flash3_fp8_tiling(int d) {
                                : 2,
           .ping_pong = false,
           .overlap = false,
-          .kernel_d = d};
+          .kernel_d = d,
+          .whole_boxes = true};
 }
 
 // A tiling that has a name. `d` = 0 stands for every head dimension, and no `pass` for both.

@@ -47,7 +47,9 @@ Json to_json(const Tiling& t) {
           {"rebuilds_p", t.rebuilds_p},
           {"leaves_result", t.leaves_result},
           {"copies_lse", t.copies_lse},
-          {"skips_apart", t.skips_apart}};
+          {"skips_apart", t.skips_apart},
+          {"lazy_factor", t.lazy_factor},
+          {"whole_boxes", t.whole_boxes}};
 }
 
 Json to_json(const Launch& launch) {
@@ -343,7 +345,9 @@ Run run_from_json(std::string_view text, std::string_view source) {
                                    {&Tiling::rebuilds_p, "rebuilds_p"},
                                    {&Tiling::leaves_result, "leaves_result"},
                                    {&Tiling::copies_lse, "copies_lse"},
-                                   {&Tiling::skips_apart, "skips_apart"}})
+                                   {&Tiling::skips_apart, "skips_apart"},
+                                   {&Tiling::lazy_factor, "lazy_factor"},
+                                   {&Tiling::whole_boxes, "whole_boxes"}})
     if (tiling.has(name)) run.tiling.*flag = tiling.flag(name);
   const Reader hardware = in.object("hardware");
   run.hardware.id = hardware.text("id");

@@ -23,6 +23,7 @@ Tiling any_roles(Random& random) {
   t.overlap = random.chance(0.5);
   t.p_in_sram = random.chance(0.3);
   t.skips_apart = random.chance(0.3);
+  t.lazy_factor = random.chance(0.3);
   return t;
 }
 

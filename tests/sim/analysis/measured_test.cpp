@@ -95,7 +95,7 @@ TEST_CASE(
     "flops and exponentials equal the hardware's counters, and requested bytes are within 0.3 %, in every recording") {
   const Hardware h200 = hardware_named("h200");
   int rows = 0;
-  for (const char* name : {"h200_2026-11-29.json", "h200_2026-11-29_flash2.json"}) {
+  for (const char* name : {"h200_2026-11-29.json", "h200_2026-11-29_flash2.json", "h200_2026-11-29_flash3.json"}) {
     for (const Measurement& m :
          read_measurements(FA_SOURCE_DIR "/assets/measurements/" + std::string(name)).measurements) {
       const Program& program = program_named(m.program);
@@ -105,13 +105,13 @@ TEST_CASE(
       CHECK(tiling.kernel_d == m.kernel_d);
       for (const Comparison& c : compare_measured(m, run(program, m.problem, tiling, h200, {.pass = pass}), nullptr)) {
         if (c.modelled) continue;
-        // flash3 rescales when its data ask for it: what its exponential unit does besides P depends on them.
-        if (m.program == "flash3" && c.quantity == "exponentials") continue;
         INFO(c.quantity << ": " << c.simulated << " simulated, " << c.measured << " measured");
         REQUIRE(c.error_percent);
         // flash1 was recorded when the L1 still kept some of what travels between its passes.
         const bool from_l1 = m.program == "flash1" && c.quantity == "requested_read_bytes";
-        if (c.quantity == "matmul_flops" || c.quantity == "exponentials")
+        if (m.program == "flash3" && c.quantity == "exponentials")
+          CHECK(std::fabs(*c.error_percent) <= 0.5);  // how often it rescales depends on the data
+        else if (c.quantity == "matmul_flops" || c.quantity == "exponentials")
           CHECK(c.simulated == c.measured);
         else
           CHECK((from_l1 ? -*c.error_percent : std::fabs(*c.error_percent)) <= 0.3);
