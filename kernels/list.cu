@@ -33,7 +33,6 @@ Kernel forward(std::string_view name, void (*launch)(const Args&), int shared_me
 }
 
 constexpr std::array only_e4m3{Element::e4m3};
-std::size_t tile_counter(const Problem&) { return 256; }
 
 template <class Config>
 Kernel flash3(std::string_view name, void (*launch)(const Args&)) {
@@ -53,7 +52,7 @@ Kernel flash3(std::string_view name, void (*launch)(const Args&)) {
 template <int d>
 Kernel persistent(void (*launch)(const Args&)) {
   Kernel kernel = flash3<Flash3Forward<Number, d>>("flash3", launch);
-  kernel.workspace_bytes = flash3_persistent_workspace;
+  kernel.workspace_bytes = tile_order_workspace;
   return kernel;
 }
 
@@ -71,7 +70,7 @@ Kernel eight_bits(void (*launch)(const Args&)) {
           .tensor_maps = true,
           .shared_memory = Fp8Shared<Config>::bytes,
           .launch = launch,
-          .workspace_bytes = tile_counter};
+          .workspace_bytes = tile_order_workspace};
 }
 
 template <class Config>

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "kernels/attention.h"
+#include "kernels/device/launch.h"
 
 namespace fa::kernels {
 
@@ -38,7 +39,17 @@ struct TileOrder {
   }
 };
 
-inline TileOrder tile_order(const Problem& problem, int rows_q, unsigned* taken) {
+// Bytes of workspace for the count of tiles taken, which a masked launch keeps.
+inline std::size_t tile_order_workspace(const Problem& problem) { return problem.causal ? 256 : 0; }
+
+// Enqueues the reset of the count before the kernel.
+inline TileOrder tile_order(const Args& args, int rows_q) {
+  const Problem& problem = args.problem;
+  unsigned* taken = nullptr;
+  if (problem.causal) {
+    taken = static_cast<unsigned*>(args.workspace);
+    check(cudaMemsetAsync(taken, 0, sizeof *taken, args.stream), "resetting the tile counter");
+  }
   // K and V of the heads of a section fit half of an H200's L2, which its two partitions hold twice.
   constexpr std::int64_t section_bytes = std::int64_t{32} << 20;
   const int batches = static_cast<int>(problem.batch), heads = static_cast<int>(problem.heads);

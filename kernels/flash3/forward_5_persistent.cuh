@@ -147,17 +147,10 @@ __global__ void __launch_bounds__(Flash3Threads<Config>::all, 1)
 template <class Config>
 void launch_flash3_persistent(const Args& args) {
   constexpr Tiling tiling = Config::tiling;
-  unsigned* taken = nullptr;
-  if (args.problem.causal) {
-    taken = static_cast<unsigned*>(args.workspace);
-    check(cudaMemsetAsync(taken, 0, sizeof *taken, args.stream), "resetting the tile counter");
-  }
-  const TileOrder order = tile_order(args.problem, tiling.rows_q, taken);
+  const TileOrder order = tile_order(args, tiling.rows_q);
   static const int multiprocessors = current_device().multiprocessors;
   launch(flash3_persistent<Config>, dim3(std::min(order.tiles(), multiprocessors)), Flash3Threads<Config>::all,
          Flash3Shared<Config>::bytes, args, tensor_maps(args, tiling.rows_q, tiling.rows_kv, warpgroup_rows), order);
 }
-
-inline std::size_t flash3_persistent_workspace(const Problem& problem) { return problem.causal ? 256 : 0; }
 
 }  // namespace fa::kernels

@@ -471,12 +471,7 @@ __global__ void __launch_bounds__(warpgroup_threads*(1 + Config::tiling.consumer
 template <class Config>
 void launch_flash3_fp8(const Args& args) {
   constexpr Tiling tiling = Config::tiling;
-  unsigned* taken = nullptr;
-  if (args.problem.causal) {
-    taken = static_cast<unsigned*>(args.workspace);
-    check(cudaMemsetAsync(taken, 0, sizeof *taken, args.stream), "resetting the tile counter");
-  }
-  const TileOrder order = tile_order(args.problem, tiling.rows_q, taken);
+  const TileOrder order = tile_order(args, tiling.rows_q);
   static const int multiprocessors = current_device().multiprocessors;
   launch(flash3_fp8<Config>, dim3(std::min(order.tiles(), multiprocessors)), warpgroup_threads * (1 + tiling.consumers),
          Fp8Shared<Config>::bytes, args, tensor_maps(args, tiling.rows_q, tiling.rows_kv, warpgroup_rows), order);
