@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <vector>
 
 #include "sim/analysis/sram_forms.h"
 #include "tests/catch.h"
@@ -25,6 +26,23 @@ SramTraffic traffic_of(std::string_view program, const Problem& p, const Tiling&
 Problem square(int n, int d) { return {.n_q = n, .n_kv = n, .d = d, .element = Element::bf16}; }
 
 std::int64_t kib(Bytes bytes) { return bytes.count() / 1024; }
+
+// What the hardware counted for flash2: sm__sass_data_bytes_mem_shared_op_{ldsm,ld,st}.
+struct Recorded {
+  Problem p;
+  Tiling t;
+  std::int64_t ldsm, ld, st;
+};
+
+void check_flash2(Pass pass, const std::vector<Recorded>& rows) {
+  for (const Recorded& row : rows) {
+    INFO(describe(row.p));
+    const SramTraffic t = traffic_of("flash2", row.p, row.t, pass);
+    CHECK(t.operands.bytes == Bytes(row.ldsm));
+    CHECK(t.loaded.bytes == Bytes(row.ld));
+    CHECK(t.stored.bytes == Bytes(row.st));
+  }
+}
 
 }  // namespace
 
@@ -122,80 +140,58 @@ TEST_CASE("wgmma reads what FA-3's budgets say: 160 and 208 KiB a tile forward, 
 // sm__sass_data_bytes_mem_shared_op_{ldsm,ld,st} as recorded on an H200, of the published flash2 (kernels/flash2): all
 // heads, bf16.
 TEST_CASE("flash2's SRAM bytes are those that the hardware counted, to the byte") {
-  struct {
-    Problem p;
-    Tiling t;
-    std::int64_t ldsm, ld, st;
-  } const rows[] = {
-      {{.heads = 16, .kv_heads = 16, .n_q = 512, .n_kv = 512, .d = 64},
-       {.rows_q = 256, .rows_kv = 128},
-       37748736,
-       1048576,
-       1048576},
-      {{.batch = 3, .heads = 5, .kv_heads = 5, .n_q = 1000, .n_kv = 1000, .d = 64},
-       {.rows_q = 256, .rows_kv = 128},
-       141557760,
-       1920000,
-       1966080},
-      {{.heads = 16, .kv_heads = 16, .n_q = 512, .n_kv = 512, .d = 128},
-       {.rows_q = 128, .rows_kv = 64},
-       83886080,
-       2097152,
-       2097152},
-      {{.heads = 7, .kv_heads = 7, .n_q = 3001, .n_kv = 2777, .d = 128},
-       {.rows_q = 128, .rows_kv = 64},
-       1211105280,
-       5377792,
-       5505024},
-      {{.heads = 7, .kv_heads = 7, .n_q = 3001, .n_kv = 2777, .d = 128, .causal = true},
-       {.rows_q = 128, .rows_kv = 64},
-       605552640,
-       5377792,
-       5505024},
-      {{.heads = 16, .kv_heads = 16, .n_q = 512, .n_kv = 512, .d = 256},
-       {.rows_q = 128, .rows_kv = 64},
-       301989888,
-       4194304,
-       4194304},
-  };
-  for (const auto& row : rows) {
-    INFO(describe(row.p));
-    const SramTraffic t = traffic_of("flash2", row.p, row.t);
-    CHECK(t.operands.bytes == Bytes(row.ldsm));
-    CHECK(t.loaded.bytes == Bytes(row.ld));
-    CHECK(t.stored.bytes == Bytes(row.st));
-  }
+  check_flash2(Pass::forward, {
+                                  {{.heads = 16, .kv_heads = 16, .n_q = 512, .n_kv = 512, .d = 64},
+                                   {.rows_q = 256, .rows_kv = 128},
+                                   37748736,
+                                   1048576,
+                                   1048576},
+                                  {{.batch = 3, .heads = 5, .kv_heads = 5, .n_q = 1000, .n_kv = 1000, .d = 64},
+                                   {.rows_q = 256, .rows_kv = 128},
+                                   141557760,
+                                   1920000,
+                                   1966080},
+                                  {{.heads = 16, .kv_heads = 16, .n_q = 512, .n_kv = 512, .d = 128},
+                                   {.rows_q = 128, .rows_kv = 64},
+                                   83886080,
+                                   2097152,
+                                   2097152},
+                                  {{.heads = 7, .kv_heads = 7, .n_q = 3001, .n_kv = 2777, .d = 128},
+                                   {.rows_q = 128, .rows_kv = 64},
+                                   1211105280,
+                                   5377792,
+                                   5505024},
+                                  {{.heads = 7, .kv_heads = 7, .n_q = 3001, .n_kv = 2777, .d = 128, .causal = true},
+                                   {.rows_q = 128, .rows_kv = 64},
+                                   605552640,
+                                   5377792,
+                                   5505024},
+                                  {{.heads = 16, .kv_heads = 16, .n_q = 512, .n_kv = 512, .d = 256},
+                                   {.rows_q = 128, .rows_kv = 64},
+                                   301989888,
+                                   4194304,
+                                   4194304},
+                              });
 }
 
 TEST_CASE("the backward's too: P and dS traded between the warps that share keys, LSE and D read by all of them") {
-  struct {
-    Problem p;
-    Tiling t;
-    std::int64_t ldsm, ld, st;
-  } const rows[] = {
-      {{.heads = 16, .kv_heads = 16, .n_q = 512, .n_kv = 512, .d = 64},
-       {.rows_q = 32, .rows_kv = 128},
-       150994944,
-       3178496,
-       10518528},
-      {{.heads = 16, .kv_heads = 16, .n_q = 512, .n_kv = 512, .d = 128},
-       {.rows_q = 64, .rows_kv = 128},
-       285212672,
-       5275648,
-       21004288},
-      {{.heads = 16, .kv_heads = 16, .n_q = 512, .n_kv = 512, .d = 256},
-       {.rows_q = 64, .rows_kv = 64},
-       788529152,
-       10518528,
-       25198592},
-  };
-  for (const auto& row : rows) {
-    INFO(describe(row.p));
-    const SramTraffic t = traffic_of("flash2", row.p, row.t, Pass::backward);
-    CHECK(t.operands.bytes == Bytes(row.ldsm));
-    CHECK(t.loaded.bytes == Bytes(row.ld));
-    CHECK(t.stored.bytes == Bytes(row.st));
-  }
+  check_flash2(Pass::backward, {
+                                   {{.heads = 16, .kv_heads = 16, .n_q = 512, .n_kv = 512, .d = 64},
+                                    {.rows_q = 32, .rows_kv = 128},
+                                    150994944,
+                                    3178496,
+                                    10518528},
+                                   {{.heads = 16, .kv_heads = 16, .n_q = 512, .n_kv = 512, .d = 128},
+                                    {.rows_q = 64, .rows_kv = 128},
+                                    285212672,
+                                    5275648,
+                                    21004288},
+                                   {{.heads = 16, .kv_heads = 16, .n_q = 512, .n_kv = 512, .d = 256},
+                                    {.rows_q = 64, .rows_kv = 64},
+                                    788529152,
+                                    10518528,
+                                    25198592},
+                               });
 }
 
 // As recorded before these kernels read and wrote HBM otherwise; 16 heads, n 512. What flash1 does besides: it parks m and l
