@@ -29,6 +29,7 @@
 #include "sim/analysis/timeline.h"
 #include "sim/config/check.h"
 #include "sim/config/hardware.h"
+#include "sim/config/json.h"
 #include "sim/config/pass.h"
 #include "sim/config/problem.h"
 #include "sim/config/tiling.h"

@@ -1,7 +1,7 @@
 // What the kernels of this folder are compiled from.
 #pragma once
 
-#include "kernels/tilings.h"
+#include "sim/config/tiling.h"
 
 namespace fa::kernels {
 

@@ -1,7 +1,7 @@
 // What a forward kernel of this folder is compiled from. A type, because nvcc cannot name a Tiling in a kernel's name.
 #pragma once
 
-#include "kernels/tilings.h"
+#include "sim/config/tiling.h"
 
 namespace fa::kernels {
 

@@ -17,7 +17,7 @@
 
 #include "kernels/device/softmax.cuh"
 #include "kernels/naive/scores_space.cuh"
-#include "kernels/tilings.h"
+#include "sim/config/tiling.h"
 
 namespace fa::kernels {
 

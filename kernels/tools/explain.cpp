@@ -39,12 +39,6 @@ void print_list() {
                fmt::format("sm_{}{}", k.min_cc, k.max_cc == 999 ? "+" : ""), k.shared_memory);
 }
 
-nlohmann::ordered_json json_of(const Problem& p) {
-  return {
-      {"batch", p.batch}, {"heads", p.heads}, {"kv_heads", p.kv_heads}, {"n_q", p.n_q},
-      {"n_kv", p.n_kv},   {"d", p.d},         {"causal", p.causal},     {"element", std::string(name_of(p.element))}};
-}
-
 nlohmann::ordered_json json_of(const Choice& choice, Pass pass) {
   nlohmann::ordered_json refused = nlohmann::ordered_json::array();
   for (const Refusal& refusal : choice.refused)
@@ -85,7 +79,7 @@ int explain(const Options& options) {
   }
   if (options.json)
     fmt::print("{}\n",
-               nlohmann::ordered_json{{"device", device.name}, {"problem", json_of(p)}, {"passes", passes}}.dump(1));
+               nlohmann::ordered_json{{"device", device.name}, {"problem", to_json(p)}, {"passes", passes}}.dump(1));
   return taken ? 0 : 1;
 }
 

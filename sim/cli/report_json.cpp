@@ -10,34 +10,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json problem_json(const Problem& p) {
-  return {{"batch", p.batch}, {"heads", p.heads}, {"kv_heads", p.kv_heads}, {"n_q", p.n_q},
-          {"n_kv", p.n_kv},   {"d", p.d},         {"causal", p.causal},     {"element", name_of(p.element)}};
-}
-
-Json tiling_json(const Tiling& t) {
-  return {{"rows_q", t.rows_q},
-          {"rows_kv", t.rows_kv},
-          {"fp32_temporaries", t.fp32_temporaries},
-          {"o_every_pass", t.o_every_pass},
-          {"consumers", t.consumers},
-          {"stages", t.stages},
-          {"producer", t.producer},
-          {"ping_pong", t.ping_pong},
-          {"overlap", t.overlap},
-          {"p_in_sram", t.p_in_sram},
-          {"kernel_d", t.kernel_d},
-          {"groups", t.groups},
-          {"depth", t.depth},
-          {"row_by_row", t.row_by_row},
-          {"rebuilds_p", t.rebuilds_p},
-          {"leaves_result", t.leaves_result},
-          {"copies_lse", t.copies_lse},
-          {"skips_apart", t.skips_apart},
-          {"lazy_factor", t.lazy_factor},
-          {"whole_boxes", t.whole_boxes}};
-}
-
 Json by_tensor(const Counts& counts) {
   Json json = Json::object();
   for (int i = 0; i < tensor_count; ++i) {
@@ -100,7 +72,7 @@ Json sram_json(const Entry& entry) {
 
 Json entry_json(const Entry& entry) {
   const Report& r = entry.report;
-  Json json{{"program", r.program}, {"pass", name_of(r.pass)}, {"tiling", tiling_json(r.tiling)}};
+  Json json{{"program", r.program}, {"pass", name_of(r.pass)}, {"tiling", to_json(r.tiling)}};
   json["launches"] = Json::array();
   for (const Launch& launch : entry.run.launches)
     json["launches"].push_back({{"name", launch.name},
@@ -152,7 +124,7 @@ Json entry_json(const Entry& entry) {
 
 std::string report_json(const Problem& problem, const Hardware& hardware, const std::string& source,
                         const std::vector<Entry>& entries) {
-  Json json{{"problem", problem_json(problem)}, {"hardware", hardware.id}, {"input", source}};
+  Json json{{"problem", to_json(problem)}, {"hardware", hardware.id}, {"input", source}};
   json["programs"] = Json::array();
   for (const Entry& entry : entries) json["programs"].push_back(entry_json(entry));
   return json.dump(2) + "\n";
@@ -165,7 +137,7 @@ std::string measured_json(const MeasurementFile& file, const Hardware& hardware,
   for (const MeasuredRows& entry : all) {
     const Json kernel{{"kernel", entry.measurement.kernel},
                       {"pass", entry.measurement.pass},
-                      {"problem", problem_json(entry.measurement.problem)}};
+                      {"problem", to_json(entry.measurement.problem)}};
     for (const Comparison& c : entry.comparisons) {
       Json row = kernel;
       row["quantity"] = c.quantity;
@@ -192,7 +164,7 @@ std::string bounds_json(const Problem& problem, Pass pass, const Hardware& hardw
                         const std::vector<std::pair<std::string, Tiling>>& chosen, const std::vector<Reach>& reach) {
   const Bounds b = fa::bounds(problem, hardware);
   const Counts least = compulsory(problem, pass);
-  Json json{{"problem", problem_json(problem)}, {"hardware", hardware.id}};
+  Json json{{"problem", to_json(problem)}, {"hardware", hardware.id}};
   json["compulsory_read_bytes"] = least.read().count();
   json["compulsory_write_bytes"] = least.written().count();
   json["per_head_elements"] = {{"sram", b.sram_elements},
@@ -208,7 +180,7 @@ std::string bounds_json(const Problem& problem, Pass pass, const Hardware& hardw
     const auto sram = sram_closed_form(name, problem, tiling, hardware, pass);
     json["programs"].push_back({{"program", name},
                                 {"pass", name_of(pass)},
-                                {"tiling", tiling_json(tiling)},
+                                {"tiling", to_json(tiling)},
                                 {"closed_form_read_bytes", form->read().count()},
                                 {"closed_form_write_bytes", form->written().count()},
                                 {"closed_form_reduce_bytes", form->reduced().count()},
@@ -222,11 +194,11 @@ std::string bounds_json(const Problem& problem, Pass pass, const Hardware& hardw
 }
 
 std::string paper_json() {
-  Json json{{"problem", problem_json(paper_figure2_problem())}};
+  Json json{{"problem", to_json(paper_figure2_problem())}};
   for (const PaperFigure& f : paper_figure2())
     json["figures"].push_back({{"name", f.what},
                                {"program", f.program},
-                               {"tiling", tiling_json(f.tiling)},
+                               {"tiling", to_json(f.tiling)},
                                {"forward_bytes", f.forward.count()},
                                {"backward_bytes", f.backward.count()},
                                {"total_bytes", f.total().count()},
@@ -244,7 +216,7 @@ std::string list_json(const std::vector<std::string>& inputs) {
                                {"program", named.program},
                                {"d", named.d},
                                {"pass", named.pass ? Json(name_of(*named.pass)) : Json()},
-                               {"tiling", tiling_json(named.tiling)}});
+                               {"tiling", to_json(named.tiling)}});
   for (const std::string& id : hardware_names()) {
     const Hardware h = hardware_named(id);
     json["hardware"].push_back({{"id", h.id},

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "sim/config/json.h"
 #include "sim/core/error.h"
 #include "sim/core/files.h"
 
@@ -26,7 +27,6 @@ Json counters_json(const std::map<std::string, double>& counters) {
 }
 
 Json measurement_json(const Measurement& m) {
-  const Problem& p = m.problem;
   return {
       {"kernel", m.kernel},
       {"program", m.program},
@@ -34,15 +34,7 @@ Json measurement_json(const Measurement& m) {
       {"kernel_d", m.kernel_d},
       {"tiling",
        {{"rows_q", m.tiling.rows_q}, {"rows_kv", m.tiling.rows_kv}, {"fp32_temporaries", m.tiling.fp32_temporaries}}},
-      {"problem",
-       {{"batch", p.batch},
-        {"heads", p.heads},
-        {"kv_heads", p.kv_heads},
-        {"n_q", p.n_q},
-        {"n_kv", p.n_kv},
-        {"d", p.d},
-        {"causal", p.causal},
-        {"element", std::string(name_of(p.element))}}},
+      {"problem", to_json(m.problem)},
       {"counters", counters_json(m.counters)},
       {"after_flush", counters_json(m.after_flush)}};
 }
