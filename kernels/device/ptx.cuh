@@ -153,7 +153,11 @@ __device__ __forceinline__ uint4 load_smem_16(std::uint32_t address) {
   return value;
 }
 
-// Writes 16 bytes to global memory, in one piece: four separate stores would leave the SM as partial sectors.
+// Write 8 and 16 bytes to global memory, in one piece: separate stores, which the compiler may make of a plain one, would
+// leave the SM as partial sectors.
+__device__ __forceinline__ void store_global_8(void* global, float2 value) {
+  asm volatile("st.global.v2.f32 [%0], {%1, %2};" ::"l"(global), "f"(value.x), "f"(value.y) : "memory");
+}
 __device__ __forceinline__ void store_global_16(void* global, uint4 value) {
   asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(global), "r"(value.x), "r"(value.y), "r"(value.z),
                "r"(value.w)

@@ -44,6 +44,7 @@ __global__ void __launch_bounds__(32 * Config::warps) flash1_backward(const __gr
   using STile = typename Shared::STile;
   constexpr int d = Config::d, rows_q = Config::tiling.rows_q, rows_kv = Config::tiling.rows_kv, warps = Config::warps;
   constexpr int threads = 32 * warps, warp_keys = rows_kv / warps, patches = warp_keys / 16;
+  constexpr int tiles = d / warps / 8;  // of a warp's dQ
   static_assert(rows_q == 16 && threads == 8 * rows_q, "eight threads compute D of a row");
 
   extern __shared__ __align__(1024) unsigned char shared[];
@@ -81,19 +82,45 @@ __global__ void __launch_bounds__(32 * Config::warps) flash1_backward(const __gr
         copy_tile<threads, false>(dO_smem, head_of<const Number>(args.d_out, batch, head), args.d_out.row_stride,
                                   i * rows_q, problem.n_q, problem.d);
         cp_async_commit();
+
+        // What goes to registers is asked for meanwhile, past the L1: O and LSE, and dQ as the pass before left it, on
+        // which this step's product is summed. Of dQ each warp has a quarter of the columns, of D eight threads a row.
+        uint4 O_reg[d / 64];
+#pragma unroll
+        for (int k = 0; k < d / 64; ++k) {
+          const int row = i * rows_q + threadIdx.x / 8, column = k * 64 + threadIdx.x % 8 * 8;
+          O_reg[k] = make_uint4(0, 0, 0, 0);
+          if (row < problem.n_q && column < problem.d)
+            O_reg[k] = load_past_l1(reinterpret_cast<const uint4*>(head_of<const Number>(args.o, batch, head) +
+                                                                   row * args.o.row_stride + column));
+        }
+        float lse = -infinity;
+        if (const int row = i * rows_q + threadIdx.x; threadIdx.x < rows_q && row < problem.n_q)
+          lse = load_past_l1(args.lse + first_of_head + row);
+        float dQ_reg[1][tiles][4] = {};
+        auto travelling = [&](int half, int t) {  // in the workspace: [batch · heads][n_q][d]
+          const unsigned thread = thread_index();
+          const std::int64_t row = first_of_head + i * rows_q + half * 8 + thread % 32 / 4;
+          return reinterpret_cast<float2*>(static_cast<float*>(args.workspace) + row * d +
+                                           (thread / 32 * tiles + t) * 8 + thread % 4 * 2);
+        };
+#pragma unroll
+        for (int half = 0; half < 2; ++half)
+          if (j > 0 && i * rows_q + half * 8 + lane / 4 < problem.n_q)
+#pragma unroll
+            for (int t = 0; t < tiles; ++t) {
+              const float2 old = load_past_l1(travelling(half, t));
+              dQ_reg[0][t][2 * half] = old.x, dQ_reg[0][t][2 * half + 1] = old.y;
+            }
         cp_async_wait<0>();
         __syncthreads();  // Q_i, dO_i, and K_j and V_j, have landed
 
-        // D, eight threads a row, dO from shared memory.
         {
-          const int r = threadIdx.x / 8, row = i * rows_q + r;
-          const Number* O = head_of<const Number>(args.o, batch, head);
+          const int r = threadIdx.x / 8;
           float sum = 0;
 #pragma unroll
-          for (int chunk = threadIdx.x % 8; chunk < d / 8; chunk += 8) {
-            if (row >= problem.n_q || chunk * 8 >= problem.d) continue;
-            const uint4 x = *reinterpret_cast<const uint4*>(O + row * args.o.row_stride + chunk * 8);
-            const uint4 y = load_smem_16(dO_smem.at(r, chunk));
+          for (int k = 0; k < d / 64; ++k) {
+            const uint4 x = O_reg[k], y = load_smem_16(dO_smem.at(r, k * 8 + threadIdx.x % 8));
             const std::uint32_t xs[4] = {x.x, x.y, x.z, x.w}, ys[4] = {y.x, y.y, y.z, y.w};
 #pragma unroll
             for (int e = 0; e < 4; ++e) {
@@ -105,12 +132,8 @@ __global__ void __launch_bounds__(32 * Config::warps) flash1_backward(const __gr
           for (int distance = 4; distance > 0; distance /= 2) sum += __shfl_xor_sync(0xffffffff, sum, distance);
           if (threadIdx.x % 8 == 0) D_smem[r] = sum;
         }
-        if (threadIdx.x < rows_q) {
-          const int row = i * rows_q + threadIdx.x;
-          // A row without a key has LSE = −inf: +inf makes its P 0.
-          const float lse = row < problem.n_q ? args.lse[first_of_head + row] : -infinity;
-          lse2_smem[threadIdx.x] = lse == -infinity ? infinity : lse * log2_e;
-        }
+        // A row without a key has LSE = −inf: +inf makes its P 0.
+        if (threadIdx.x < rows_q) lse2_smem[threadIdx.x] = lse == -infinity ? infinity : lse * log2_e;
 
         float S_reg[patches][2][4] = {}, dP_reg[patches][2][4] = {};
         multiply_transposed<Number, 0, d / 16>(S_reg, Walk<KTile, Order::rows_first>(K_smem, warp * warp_keys),
@@ -144,9 +167,6 @@ __global__ void __launch_bounds__(32 * Config::warps) flash1_backward(const __gr
             store_smem(StoreWalk<STile>(dS_smem, warp * warp_keys).at(p * 16 + e % 2 * 8, e / 2), dS_frag[p][e]);
         __syncthreads();  // dS of all keys is there
 
-        // dQ, a quarter of the columns per warp, over all keys.
-        constexpr int tiles = d / warps / 8;
-        float dQ_reg[1][tiles][4] = {};
         const Walk<STile, Order::cols_first> dS_walk(dS_smem, 0);
         const Walk<KTile, Order::rows_first> K_walk(K_smem, 0, warp * tiles / 2);
 #pragma unroll 2
@@ -160,20 +180,17 @@ __global__ void __launch_bounds__(32 * Config::warps) flash1_backward(const __gr
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
           const int row = i * rows_q + half * 8 + lane / 4;
-          float* row_sums = static_cast<float*>(args.workspace) + (first_of_head + row) * d;
+          if (!last_visit) {
+            if (row < problem.n_q)
+#pragma unroll
+              for (int t = 0; t < tiles; ++t)
+                store_global_8(travelling(half, t), make_float2(dQ_reg[0][t][2 * half], dQ_reg[0][t][2 * half + 1]));
+            continue;
+          }
           std::uint32_t packed[tiles];
 #pragma unroll
-          for (int t = 0; t < tiles; ++t) {
-            auto* travelling = reinterpret_cast<float2*>(row_sums + (warp * tiles + t) * 8 + lane % 4 * 2);
-            float2 sum = make_float2(dQ_reg[0][t][2 * half], dQ_reg[0][t][2 * half + 1]);
-            if (j > 0 && row < problem.n_q) {
-              const float2 old = *travelling;
-              sum = make_float2(old.x + sum.x, old.y + sum.y);
-            }
-            if (!last_visit && row < problem.n_q) *travelling = sum;
-            packed[t] = pack<Number>(sum.x * args.scale, sum.y * args.scale);
-          }
-          if (!last_visit) continue;
+          for (int t = 0; t < tiles; ++t)
+            packed[t] = pack<Number>(dQ_reg[0][t][2 * half] * args.scale, dQ_reg[0][t][2 * half + 1] * args.scale);
 #pragma unroll
           for (int t = 0; t < tiles; t += 2) {
             const uint2 four = quad_row(packed[t], packed[t + 1]);
