@@ -24,8 +24,8 @@ void flash1_backward(Machine& machine, const BackwardInputs& in, const Tiling& t
     Buffer K = block.sram("K", t.kv_tile(p.d)), V = block.sram("V", t.kv_tile(p.d));
     Buffer Q = block.sram("Q", t.q_tile(p.d)), dO = block.sram("dO", t.q_tile(p.d));
     Buffer O = block.registers("O", t.q_tile(p.d)), dQ = block.accumulator("dQ", t.q_tile(p.d), 0.0f, warps.dQ);
-    Buffer m = block.sram(t.leaves_result ? "LSE" : "m", {t.rows_q, 1}, Element::fp32);
-    Buffer l = block.registers("l", {t.rows_q, 1});
+    Buffer m = block.registers(t.leaves_result ? "LSE" : "m", {t.rows_q, 1}), l = block.registers("l", {t.rows_q, 1});
+    Buffer m_smem = block.sram(t.leaves_result ? "LSE_smem" : "m_smem", {t.rows_q, 1}, Element::fp32);
     Buffer D = block.accumulator("D", {t.rows_q, 1}, 0.0f), D_smem = block.sram("D_smem", {t.rows_q, 1}, Element::fp32);
     Recomputation tile(block, t, warps);
 
@@ -49,17 +49,18 @@ void flash1_backward(Machine& machine, const BackwardInputs& in, const Tiling& t
             block.load(Q, in.q(h), i);
             block.load(dO, in.d_o(h), i);
             block.load(m, t.leaves_result ? in.lse(h) : HbmSource{&in.forward.m, h}, i);
+            block.convert(m_smem, m);  // the warps have all queries each
             if (!t.leaves_result) block.load(l, {&in.forward.l, h}, i);
             if (first || t.o_every_pass) {
               block.load(O, in.o(h), i);
               block.start(D, i);
               block.row_dot(D, dO, O);  // D = rowsum(dO ∘ O)
               if (kept_D) block.store({&kept_D, h}, D);
-              block.convert(D_smem, D);  // the warps have all queries each
+              block.convert(D_smem, D);
             } else {
               block.load(D_smem, {&kept_D, h}, i);
             }
-            tile.recompute(Q, K, m);
+            tile.recompute(Q, K, m_smem);
             if (!t.leaves_result) block.normalise(tile.P, l);  // P = exp(S − m) / l
             tile.gradients(Q, V, dO, D_smem);
             block.matmul_add(dQ, tile.dS_smem, K, p.scale());  // dQ ← dQ + scale · dS K

@@ -47,11 +47,15 @@ namespace {
 
 // Row statistics are few bytes an instruction. A warp has 8 rows of a product's tile at once, one word each; where the rows
 // are the columns of its fragments, a lane takes those of two neighbours, a wavefront for each 16 bytes. Kernels without
-// products have one row at a time: a wavefront for each word that a warp writes, and for each two that it reads.
-constexpr int word_bytes = 4, eight_rows = 8 * word_bytes, two_columns = 16;
+// products have one row at a time: a wavefront for each word that a warp writes, and for each two that it reads. Eight
+// lanes share a row of a product with O, so that four sums of rows leave at once.
+constexpr int word_bytes = 4, eight_rows = 8 * word_bytes, two_columns = 16, four_sums = 4 * word_bytes;
 
 SramMove dense(Bytes bytes, int bytes_each = wavefront_bytes) {
   return {bytes, static_cast<double>(bytes.count()) / bytes_each, 0};
+}
+SramMove in_one_go(Bytes bytes) {  // by lanes side by side
+  return {bytes, static_cast<double>(ceil_div(bytes.count(), wavefront_bytes)), 0};
 }
 SramMove of_tile(Bytes bytes, double conflicts) {
   const double least = static_cast<double>(bytes.count()) / wavefront_bytes;
@@ -84,8 +88,10 @@ SramMove SramPort::operands(const Event& event) const {
   return move;
 }
 
-// What a product has left, or what it was packed to, on its way into a tile.
-SramMove SramPort::fragments(BufferId to, Bytes bytes) const {
+// What a product has left, or what it was packed to, on its way into a tile; or a number of each row.
+SramMove SramPort::fragments(BufferId from, BufferId to, Bytes bytes) const {
+  const BufferInfo& source = launch_.buffers[static_cast<std::size_t>(from)];
+  if (source.shape.cols == 1 && bytes > Bytes(0)) return source.fill ? dense(bytes, four_sums) : in_one_go(bytes);
   return of_tile(bytes, conflicts_[static_cast<std::size_t>(to)].fragments);
 }
 
@@ -97,7 +103,7 @@ SramTraffic SramPort::of(const Event& event) const {
     case Op::matmul: traffic.operands = operands(event); break;
     case Op::convert:
     case Op::transpose:
-      traffic.stored = fragments(event.to, in);
+      traffic.stored = fragments(event.from[0], event.to, in);
       traffic.loaded = dense(out);
       break;
     case Op::running_max:

@@ -50,7 +50,7 @@ class SramPort {
     double operand = 1, fragments = 1;
   };
   SramMove operands(const Event& event) const;
-  SramMove fragments(BufferId to, Bytes bytes) const;
+  SramMove fragments(BufferId from, BufferId to, Bytes bytes) const;
 
   const Launch& launch_;
   bool products_;                     // whether it has any

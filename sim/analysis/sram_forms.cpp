@@ -198,7 +198,8 @@ SramForm fused_backward(const Problem& p, const Tiling& t, const Backward& how, 
     meet(tally, p, t, how, i, meets);
     // LSE of the rows, which only exp wants, and D, as each warp reads them that shares the rows.
     const Bytes row_numbers = Bytes(!flash1 && t.copies_lse ? t.rows_q : i.size()) * fp32_bytes;
-    tally.pass(row_numbers * meets, row_numbers * meets * how.warps.S.across * (how.recomputes ? 2 : 1));
+    const Bytes stored = flash1 ? Bytes(t.rows_q) * fp32_bytes : row_numbers;  // through registers
+    tally.pass(stored * meets, row_numbers * meets * how.warps.S.across * (how.recomputes ? 2 : 1));
     if (flash1) {  // D from dO and O, or as kept
       const std::int64_t computed = t.o_every_pass ? meets : std::min<std::int64_t>(meets, 1);
       tally.pass(Bytes(t.rows_q) * fp32_bytes * computed, tally.rows_of_d(i.size()) * computed);
