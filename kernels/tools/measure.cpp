@@ -23,7 +23,7 @@
 namespace fa::kernels {
 namespace {
 
-constexpr float longest_launch_ms = 100;  // a launch is run a dozen times
+constexpr float longest_launch_ms = 250;  // a launch is run a dozen times
 
 constexpr std::string_view protocol =
     "Each kernel, forward or backward, is one range of the profiler, replayed until every counter is read. Before each "
@@ -70,6 +70,19 @@ float launch_ms(const Kernel& kernel, const Args& args) {
   run(kernel, args);
   timer.stop(args.stream);
   return timer.milliseconds();
+}
+
+// Kernels whose workspace this GPU has no room for are told and left out, as those that take too long.
+void leave_out_too_large(std::vector<Kernel>& list, const Problem& problem) {
+  std::size_t room = 0, all = 0;
+  must(cudaMemGetInfo(&room, &all), "asking for free memory");
+  std::erase_if(list, [&](const Kernel& kernel) {
+    const std::size_t bytes = workspace_bytes(kernel, problem);
+    if (bytes > room)
+      fmt::print(stderr, "  left out: {} {}: its workspace takes {} MiB, and {} are free\n", kernel.name,
+                 name_of(kernel.pass), bytes >> 20, room >> 20);
+    return bytes > room;
+  });
 }
 
 // All kernels of a problem in the same passes, a range for each: a pass costs the profiler more than most launches do.
@@ -143,15 +156,17 @@ int measure(const Options& options) {
     ++done;
     std::vector<Kernel> list = options.kernels_for(p, device, refusal);
     if (list.empty()) continue;
+    fmt::print(stderr, "{}/{} {}\n", done, problems.size(), describe(p));
     const Distribution numbers{.seed = options.seed};
     Operands x(p, Layout::packed, numbers, numbers, numbers);
     x.run_forward(device);
+    leave_out_too_large(list, p);
+    if (list.empty()) continue;
     // One workspace for all, as large as the one that needs most.
     x.make_workspace(*std::max_element(list.begin(), list.end(), [&](const Kernel& a, const Kernel& b) {
       return workspace_bytes(a, p) < workspace_bytes(b, p);
     }));
     const Args args = x.args(p.scale());
-    fmt::print(stderr, "{}/{} {}\n", done, problems.size(), describe(p));
     std::erase_if(list, [&](const Kernel& kernel) {
       const float ms = launch_ms(kernel, args);
       if (ms > longest_launch_ms)

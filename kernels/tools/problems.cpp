@@ -161,6 +161,11 @@ std::vector<Problem> measured_problems() {
     add({2048, 2048}, 1, {16, 16}, 96, causal);  // padded head dimensions
     add({2048, 2048}, 1, {16, 16}, 128, causal, Element::fp16);
   }
+  for (const int d : native_d) {
+    for (const bool causal : {false, true})
+      for (const int n : {1024, 4096}) add({n, n}, 1, {16, 16}, d, causal, Element::e4m3);
+    add({1111, 3001}, 2, {8, 2}, d, true, Element::e4m3);
+  }
   for (const int n : {16384, 32768, 65536, 131072}) add({n, n}, 1, {1, 1}, 128, false);  // one head: past the L2
   add({131072, 131072}, 1, {1, 1}, 64, true);
   return problems;
