@@ -18,7 +18,8 @@
 //           └ step i has landed; all are out of step i−1's Q and dO; dS of step i−1 is whole
 //
 // With partners (d > 64) two warps share a slice of keys. Each computes S and P for half of the queries, and dK and dV for
-// half of the columns; they trade their halves of P and dS through shared memory.
+// half of the columns; they trade their halves of P and dS through shared memory. They also share a tensor core: one of
+// them adds to dQ before its S, the other after its dS, so that the exponentials of each run under products of the other.
 //
 // The group's query heads pass one after the other through the same registers, so dK and dV are fp32 sums over the group, and
 // bitwise the same in every run. dQ is not: blocks add to it in any order.
@@ -30,6 +31,7 @@
 #include "kernels/device/visible.cuh"
 #include "kernels/flash2/backward_edges.cuh"
 #include "kernels/flash2/config.h"
+#include "sim/config/sections.h"
 
 namespace fa::kernels {
 
@@ -47,7 +49,7 @@ struct Flash2BackwardShared {
 
 template <class Config>
 __global__ void __launch_bounds__(32 * Config::warps, Config::blocks_per_sm)
-    flash2_backward(const __grid_constant__ Args args) {
+    flash2_backward(const __grid_constant__ Args args, const int log_section) {
   using Number = typename Config::Number;
   using Shared = Flash2BackwardShared<Config>;
   using KTile = typename Shared::KTile;
@@ -70,14 +72,15 @@ __global__ void __launch_bounds__(32 * Config::warps, Config::blocks_per_sm)
 
   const Problem& problem = args.problem;
   const GradientSpace space(args, rows_q, d);
-  const int kv_head = blockIdx.y, batch = blockIdx.z, first_key = blockIdx.x * rows_kv;
+  const int kv_head = (blockIdx.y << log_section) + (blockIdx.x & ((1 << log_section) - 1)), batch = blockIdx.z;
+  const int first_key = (blockIdx.x >> log_section) * rows_kv;
   const int group = problem.heads / problem.kv_heads;
   const int tiles = (problem.n_q + rows_q - 1) / rows_q;
   const int first_tile = first_query(problem, first_key) / rows_q;  // of Q: the tiles before it see none of these keys
   const int steps = max(0, tiles - first_tile) * group;
 
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  const int part = warp / slices, warp_key = warp % slices * warp_keys;
+  const int part = partners == 1 ? 0 : warp / slices, warp_key = warp % slices * warp_keys;
   const float c = args.scale * log2_e;
   float dK_reg[patches][warp_d / 8][4] = {}, dV_reg[patches][warp_d / 8][4] = {};
 
@@ -111,19 +114,20 @@ __global__ void __launch_bounds__(32 * Config::warps, Config::blocks_per_sm)
       for (int p = 0; p < down; ++p) ldmatrix_transposed(dS_reg[p], dS_walk.at(k * 16, p));
       multiply<Number>(dQ_reg, dS_reg, K_walk, k * 16);
     }
-    float* dQ = space.dQ + ((static_cast<std::int64_t>(batch) * problem.heads + head) * space.rows + tile * rows_q) * d;
+    float* dQ = space.dQ +
+                ((static_cast<std::int64_t>(batch) * problem.heads + head) * space.rows + tile * rows_q) * d +
+                dq_index(patch_row * 16 + lane / 4, patch_column, lane % 4, d);
+    const int rows_left = problem.n_q - tile * rows_q - patch_row * 16 - lane / 4;
 #pragma unroll
     for (int p = 0; p < down; ++p)
 #pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        const int row = (patch_row + p) * 16 + half * 8 + lane / 4;  // in the tile
-        if (tile * rows_q + row >= problem.n_q) continue;
+      for (int half = 0; half < 2; ++half)
 #pragma unroll
         for (int n = 0; n < across / 2; ++n)
-          reduce_add_4(dQ + dq_index(row, patch_column + n, lane % 4, d), dQ_reg[p][2 * n][2 * half],
-                       dQ_reg[p][2 * n][2 * half + 1], dQ_reg[p][2 * n + 1][2 * half],
-                       dQ_reg[p][2 * n + 1][2 * half + 1]);
-      }
+          if (p * 16 + half * 8 < rows_left)
+            reduce_add_4(dQ + dq_index(p * 16 + half * 8, n, 0, d), dQ_reg[p][2 * n][2 * half],
+                         dQ_reg[p][2 * n][2 * half + 1], dQ_reg[p][2 * n + 1][2 * half],
+                         dQ_reg[p][2 * n + 1][2 * half + 1]);
   };
 
   int head = kv_head * group, tile = first_tile, old_head = 0, old_tile = 0;
@@ -140,8 +144,13 @@ __global__ void __launch_bounds__(32 * Config::warps, Config::blocks_per_sm)
     __syncthreads();  // the three promises of the picture
     const bool last_of_head = tile + 1 == tiles;
     const int next_head = last_of_head ? head + 1 : head, next_tile = last_of_head ? first_tile : tile + 1;
+    auto add_old_dQ = [&](bool now) {
+      if (now && step > 0) add_dQ(old_head, old_tile, stage ^ 1);
+    };
+    // Before the copies if another warp of this scheduler multiplies later (NOTES.md).
+    add_old_dQ(partners == 2 && part == 0);
     if (step + 1 < steps) load(next_head, next_tile, stage ^ 1);
-    if (step > 0) add_dQ(old_head, old_tile, stage ^ 1);
+    add_old_dQ(partners == 1);
 
     float S_reg[patches][warp_queries / 8][4] = {}, dP_reg[patches][warp_queries / 8][4] = {};
     multiply_transposed<Number, 0, d / 16>(S_reg, Walk<KTile, Order::rows_first>(K_smem, warp_key),
@@ -183,6 +192,8 @@ __global__ void __launch_bounds__(32 * Config::warps, Config::blocks_per_sm)
           if constexpr (partners == 2) store_smem(P_store.at(p * 16 + e % 2 * 8, 2 * k + e / 2), P_frag[k][p][e]);
         }
     }
+
+    add_old_dQ(partners == 2 && part == 1);
 
     const Walk<QTile, Order::rows_first> dO_walk(dO_smem(stage), 0, part * (warp_d / 16));
     const Walk<QTile, Order::rows_first> Q_walk(Q_smem(stage), 0, part * (warp_d / 16));
@@ -234,8 +245,11 @@ void launch_flash2_backward(const Args& args) {
   const auto blocks = [](int n, int rows) { return (n + rows - 1) / rows; };
   const int padded_rows = blocks(problem.n_q, Config::tiling.rows_q) * Config::tiling.rows_q;
   launch(prepare_gradients<Config>, dim3(padded_rows / prepare_rows, problem.heads, problem.batch), 256, 0, args);
-  launch(flash2_backward<Config>, dim3(blocks(problem.n_kv, Config::tiling.rows_kv), problem.kv_heads, problem.batch),
-         32 * Config::warps, Flash2BackwardShared<Config>::bytes, args);
+  const int log_section = fa::log_section(Config::tiling, problem);
+  launch(
+      flash2_backward<Config>,
+      dim3(blocks(problem.n_kv, Config::tiling.rows_kv) << log_section, problem.kv_heads >> log_section, problem.batch),
+      32 * Config::warps, Flash2BackwardShared<Config>::bytes, args, log_section);
   launch(convert_dq<Config>, dim3(blocks(problem.n_q, convert_rows), problem.heads, problem.batch), 256, 0, args);
 }
 

@@ -2,6 +2,7 @@
 
 #include "sim/algorithms/program.h"
 #include "sim/algorithms/recomputation.h"
+#include "sim/config/sections.h"
 
 namespace fa {
 namespace {
@@ -80,7 +81,8 @@ void fused_backward(Machine& machine, const BackwardInputs& in, const Tiling& t,
   out.dV = machine.hbm(Tensor::dV, p.kv_heads_total(), p.n_kv, p.d, p.element);
 
   pre_kernel(machine, in, t, space);
-  machine.grid("dK, dV, dQ_acc", p.groups(), cut(p.n_kv, t.rows_kv), [&](Block& block, Head group, Rows j) {
+  const Head section = Head{1} << log_section(t, p);
+  machine.grid("dK, dV, dQ_acc", p.groups(), cut(p.n_kv, t.rows_kv), section, [&](Block& block, Head group, Rows j) {
     Buffer K = block.sram("K", t.kv_tile(p.d)), V = block.sram("V", t.kv_tile(p.d));
     Buffer Q = block.sram("Q", t.q_tile(p.d)), dO = block.sram("dO", t.q_tile(p.d));
     Buffer LSE = block.sram("LSE", {t.rows_q, 1}, Element::fp32), row_D = block.sram("D", {t.rows_q, 1}, Element::fp32);

@@ -27,6 +27,7 @@ class Heads {
   constexpr Iterator begin() const { return {first_, step_}; }
   constexpr Iterator end() const { return {end_, step_}; }
   constexpr Head first() const { return first_; }
+  constexpr Head at(std::int64_t k) const { return first_ + k * step_; }
   constexpr std::int64_t size() const { return end_ <= first_ ? 0 : (end_ - first_ + step_ - 1) / step_; }
 
  private:

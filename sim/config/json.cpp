@@ -27,6 +27,7 @@ nlohmann::ordered_json to_json(const Tiling& t) {
           {"rebuilds_p", t.rebuilds_p},
           {"leaves_result", t.leaves_result},
           {"copies_lse", t.copies_lse},
+          {"in_sections", t.in_sections},
           {"skips_apart", t.skips_apart},
           {"lazy_factor", t.lazy_factor},
           {"whole_boxes", t.whole_boxes}};

@@ -60,6 +60,7 @@ struct Tiling {
   bool whole_boxes =
       false;                // flash3: the copy engine (TMA) moves whole tiles; what is outside Q, K, V crosses as zeros
   bool copies_lse = false;  // flash2's backward: LSE is copied beside D, and both are padded to whole tiles of rows
+  bool in_sections = false;  // flash2's backward: under a causal mask heads come in sections (sections.h)
 
   friend constexpr bool operator==(const Tiling&, const Tiling&) = default;
 
@@ -199,11 +200,15 @@ constexpr Tiling flash2_pingpong_tiling(int d) {
 }
 // FA-2 backward: K and V stay, Q and dO stream.
 constexpr Tiling flash2_backward_tiling(int d) {
-  return {.rows_q = d <= 64 ? 32 : 64, .rows_kv = d <= 128 ? 128 : 64, .kernel_d = d, .copies_lse = true};
+  return {.rows_q = d <= 64 ? 32 : 64,
+          .rows_kv = d <= 128 ? 128 : 64,
+          .kernel_d = d,
+          .copies_lse = true,
+          .in_sections = true};
 }
 // The same in less SRAM: 77 KB at d 128 (consumer GPUs), 141 KB at d 256 (A100).
 constexpr Tiling flash2_small_backward_tiling(int d) {
-  return {.rows_q = 32, .rows_kv = 64, .kernel_d = d, .copies_lse = true};
+  return {.rows_q = 32, .rows_kv = 64, .kernel_d = d, .copies_lse = true, .in_sections = true};
 }
 // FA-3 forward, 16 bits (kernels/flash3/NOTES.md says why): as many keys as the registers of a consumer, or SRAM, allow.
 constexpr Tiling flash3_forward_tiling(int d) {

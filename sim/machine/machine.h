@@ -79,6 +79,15 @@ class Machine {
     for (Head head : heads)
       for (Rows i : rows) in_block(head, [&](Block& block) { body(block, head, i); });
   }
+  // The same with heads in sections of so many: first the first tile of each head of a section, then the second.
+  template <class Body>
+  void grid(std::string name, Heads heads, Tiles rows, Head section, Body body) {
+    if (!begin_launch(std::move(name), checked_multiply(heads.size(), rows.size()))) return;
+    for (Head first = 0; first < heads.size(); first += section)
+      for (Rows i : rows)
+        for (Head k = first; k < std::min(first + section, heads.size()); ++k)
+          in_block(heads.at(k), [&](Block& block) { body(block, heads.at(k), i); });
+  }
   // The same with a block for every pair of tiles, columns fastest.
   template <class Body>
   void grid(std::string name, Heads heads, Tiles rows, Tiles cols, Body body) {

@@ -318,6 +318,7 @@ Run run_from_json(std::string_view text, std::string_view source) {
                                    {&Tiling::rebuilds_p, "rebuilds_p"},
                                    {&Tiling::leaves_result, "leaves_result"},
                                    {&Tiling::copies_lse, "copies_lse"},
+                                   {&Tiling::in_sections, "in_sections"},
                                    {&Tiling::skips_apart, "skips_apart"},
                                    {&Tiling::lazy_factor, "lazy_factor"},
                                    {&Tiling::whole_boxes, "whole_boxes"}})

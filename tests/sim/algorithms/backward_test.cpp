@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "sim/config/sections.h"
 #include "tests/catch.h"
 #include "tests/support/sim.h"
 
@@ -230,6 +231,38 @@ TEST_CASE("recomputing P costs products, keeping it costs n² numbers both ways,
     for (int i = 0; i < p.n_q; ++i)
       for (int c = 0; c < p.d; ++c)
         CHECK(kept.gradients.dQ.values(h).at(i, c) == Approx(again.gradients.dQ.values(h).at(i, c)).margin(1e-5));
+}
+
+TEST_CASE("under a causal mask the first tiles of a section of key heads go first, as all queries see them") {
+  const Tiling t{.rows_q = 16, .rows_kv = 16, .in_sections = true};
+  Problem p{.batch = 2, .heads = 12, .kv_heads = 6, .n_q = 64, .n_kv = 64, .d = 8};
+  for (const bool causal : {false, true}) {
+    p.causal = causal;
+    const Run result = run(program_named("flash2"), p, t, gpu(), {.detail = Detail::events, .pass = Pass::backward});
+    std::vector<std::pair<Head, int>> order;  // head, first key of its tile
+    for (const Event& event : result.events)
+      if (event.op == Op::load && event.tensor == Tensor::K) order.emplace_back(event.head, event.rows.begin);
+    REQUIRE(order.size() == 12 * 4);
+    for (int k = 0; k < 12 * 4; ++k) {
+      const int section = causal ? 2 : 1;  // of 6 heads, 4 would leave a rest
+      CHECK(order[k].first == 2 * (k / (4 * section) * section + k % section));
+      CHECK(order[k].second == k / section % 4 * 16);
+    }
+  }
+}
+
+TEST_CASE("a section's Q, dO and dQ fit half of an H200's L2, if there is more than one head") {
+  const auto log_section_of = [](int heads, int kv_heads, int n, int d) {
+    const Problem p{.heads = heads, .kv_heads = kv_heads, .n_q = n, .n_kv = n, .d = d, .causal = true};
+    return log_section(flash2_backward_tiling(d), p);
+  };
+  CHECK(log_section_of(16, 16, 16384, 128) == 1);  // 16 MB each
+  CHECK(log_section_of(16, 16, 4096, 128) == 3);
+  CHECK(log_section_of(16, 16, 1024, 128) == 4);  // there are no more
+  CHECK(log_section_of(32, 32, 1024, 256) == 4);
+  CHECK(log_section_of(32, 8, 4096, 128) == 1);  // each for four query heads
+  CHECK(log_section_of(16, 16, 65536, 128) == 0);
+  CHECK(log_section_of(7, 7, 1024, 128) == 0);
 }
 
 TEST_CASE("the default tiling of a backward fits in the SRAM of a data-centre GPU") {
