@@ -4,9 +4,9 @@
 //           ┌──┬──┬──┬──                           registers  dK_j, dV_j; Sᵀ and dPᵀ of the step
 //           │  │ i│  │  ──▶ streamed, for each j   warps      4, split over K: each owns rows_kv / 4 keys
 //  K  ┌───┐ └──┴──┴──┴──
-//  V  │ j │   for j: load K_j, V_j;  for i: load Q_i, dO_i, O_i, LSE_i
+//  V  │ j │   for j: load K_j, V_j;  for i: load Q_i, dO_i, O_i, LSE_i, dQ_i
 //     │   │     D = rowsum(dO ∘ O)    Sᵀ = K Qᵀ    P = exp(scale·S − LSE)    dV += Pᵀ dO
-//     └───┘     dPᵀ = V dOᵀ    dS = P ∘ (dP − D)    dK += dSᵀ Q    load dQ_i; dQ_i += dS K; store dQ_i
+//     └───┘     dPᵀ = V dOᵀ    dS = P ∘ (dP − D)    dK += dSᵀ Q    dQ_i += dS K    store dQ_i
 //                                                                                             [FA-1, Algorithm 4]
 //  HBM, per head, T = ⌈n_kv / rows_kv⌉: read 2·n_kv·d + 3·T·n_q·d numbers of 16 bits and (T − 1)·n_q·d of 32 (dQ), T·n_q LSE;
 //  write (T − 1)·n_q·d of 32, and at last (n_q + 2·n_kv)·d of 16.
