@@ -48,9 +48,10 @@ inline Tiling any_tiling(Random& random, int smallest = 1) {
   t.kernel_d = 8 * random.between(0, 6);
   t.groups = random.between(1, 3);
   t.depth = random.chance(0.5) ? random.between(smallest, 24) : 0;
-  for (bool Tiling::*option : {&Tiling::row_by_row, &Tiling::rebuilds_p, &Tiling::leaves_result, &Tiling::copies_lse,
-                               &Tiling::in_sections, &Tiling::skips_apart})
+  for (bool Tiling::*option :
+       {&Tiling::row_by_row, &Tiling::rebuilds_p, &Tiling::leaves_result, &Tiling::copies_lse, &Tiling::skips_apart})
     t.*option = random.chance(0.5);
+  t.in_sections = t.copies_lse;  // the same kernel's
   return t;
 }
 
