@@ -85,7 +85,11 @@ __global__ void __launch_bounds__(threads) naive_softmax(const __grid_constant__
       for (int i = 0; i < chunks; ++i) {
         const int column = first + (i * threads + static_cast<int>(threadIdx.x)) * 8;
         uint4 packed = make_uint4(0, 0, 0, 0);
-        if (column < problem.n_kv) packed = *reinterpret_cast<const uint4*>(S + column);
+        if (column < problem.n_kv) {
+          const auto* place = reinterpret_cast<const uint4*>(S + column);
+          packed =
+              whole ? *place : load_past_l1(place);  // 64k numbers of 16 bits would fit in the L1: one pass, not two
+        }
         const std::uint32_t pairs[4] = {packed.x, packed.y, packed.z, packed.w};
 #pragma unroll
         for (int e = 0; e < 4; ++e) {
