@@ -164,6 +164,14 @@ __device__ __forceinline__ void store_global_16(void* global, uint4 value) {
                : "memory");
 }
 
+// Writes 8 bytes to global memory if `valid`: without a branch around each store.
+__device__ __forceinline__ void store_global_8_if(bool valid, void* global, std::uint32_t low, std::uint32_t high) {
+  asm volatile(
+      "{.reg .pred p; setp.ne.u32 p, %0, 0; @p st.global.v2.b32 [%1], {%2, %3};}" ::"r"(static_cast<unsigned>(valid)),
+      "l"(global), "r"(low), "r"(high)
+      : "memory");
+}
+
 // Reads global memory past the L1, which may still hold what a pass before has read: so that a kernel whose numbers travel
 // asks the L2 for all of them.
 template <class Value>

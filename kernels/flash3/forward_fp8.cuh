@@ -28,7 +28,10 @@
 // 4. Scales: those of Q and K join the softmax scale. That of V is folded into the factor of O, which holds O / v_j:
 //    f = exp(m_old − m)·v_before / v_j, so scales cost one multiply-add per number, as no scales do.
 // 5. Exponentials, not products, take longest: three consumers, each with its own phase, keep the exponential unit busier
-//    than two in turns with more keys.
+//    than two in turns with more keys. A consumer leaves out tiles of keys that none of its own rows sees, and rows past
+//    the last query.
+// 6. What is the same for all lanes of a warp, stages, addresses and loop counts, comes from values that the compiler knows
+//    to be so (by a shuffle or `redux`, once): then it costs no vector instruction, and no shuffle, in the loop.
 //
 //  HBM, bytes: read n_q·d + 2·n_kv·d·⌈n_q / rows_q⌉, write 2·n_q·d (and n_q LSE of 4 bytes).
 //  n = 4096, d = 128, rows_q = 192: 22.5 MiB read and 1 MiB written per head.   [FA-3 §3.3]
@@ -53,59 +56,82 @@ struct Flash3Fp8 {
   static constexpr Tiling tiling = flash3_fp8_tiling(d);
   static constexpr int loader_registers = d <= 64 ? 56 : d <= 128 ? 32 : 40;
   static constexpr int consumer_registers = d <= 64 ? 152 : d <= 128 ? 160 : 232;
-  // Columns of O whose product T is summed at once, and how many of those the registers hold in flight.
-  static constexpr int slice = 64, slices_in_flight = d <= 128 ? 1 : 2;
+  static constexpr int q_stages = d <= 128 ? 2 : 1;  // the next tile's Q lands while this one's is in use
+  // Columns of O whose product T is summed at once, and how many of those are in flight: as much as the place of S holds.
+  static constexpr int slice = d <= 128 ? d : 64, slices_in_flight = d <= 128 ? 1 : 2;
 };
 
 template <class Config>
 struct Fp8Shared {
   using Number = __nv_fp8_e4m3;
   static constexpr int d = Config::d, rows_q = Config::tiling.rows_q, rows_kv = Config::tiling.rows_kv;
-  static constexpr int stages = Config::tiling.stages;
+  static constexpr int stages = Config::tiling.stages, q_stages = Config::q_stages;
   static constexpr int row = d < 128 ? 128 : d;  // a panel is 128 bytes wide: at d 64 half of it stays empty
   using QTile = PanelTile<Number, rows_q, row>;
   using KTile = PanelTile<Number, rows_kv, row>;  // and V's
   using VtTile = PanelTile<Number, d, (rows_kv + 127) / 128 * 128>;
 
-  static constexpr int Q = 0, K = Q + QTile::bytes, V = K + stages * KTile::bytes, Vt = V + stages * KTile::bytes;
+  static constexpr int Q = 0, K = Q + q_stages * QTile::bytes, V = K + stages * KTile::bytes,
+                       Vt = V + stages * KTile::bytes;
   static constexpr int barriers = Vt + stages * VtTile::bytes;
-  // Of K, V, Vᵀ and Q; then the tile that Q belongs to.
-  static constexpr int tile_number = barriers + 3 * Ring<stages>::bytes + Ring<1>::bytes;
-  static constexpr int bytes = tile_number + 8;
+  // Of K, V, Vᵀ and Q; then which tiles Q holds, and the one before, which consumers store.
+  static constexpr int announced = (barriers + 3 * Ring<stages>::bytes + Ring<q_stages>::bytes + 15) / 16 * 16;
+  static constexpr int announcements = q_stages + 1;
+  static constexpr int bytes = announced + announcements * 16;
 
   static constexpr int transposers = 3;  // warps
+};
+
+// A tile of Q, and the head of K and V that it needs.
+struct Fp8Tile : TileOrder::Tile {
+  int kv_head;
 };
 
 template <class Config>
 struct Fp8Rings {
   using Shared = Fp8Shared<Config>;
   Ring<Shared::stages> K, V, Vt;
-  Ring<1> Q;
-  std::uint32_t tile_number;
+  Ring<Shared::q_stages> Q;
+  std::uint32_t announcements;
+  int place = 0;  // of the announcement of the tile in Q
 
   __device__ __forceinline__ explicit Fp8Rings(std::uint32_t base)
       : K{base + Shared::barriers},
         V{K.barriers + K.bytes},
         Vt{V.barriers + V.bytes},
         Q{Vt.barriers + Vt.bytes},
-        tile_number(base + Shared::tile_number) {}
+        announcements(base + Shared::announced) {}
 
   __device__ __forceinline__ void init() const {
     constexpr int consumers = 4 * Config::tiling.consumers;  // warps
     K.init(consumers);
     V.init(Shared::transposers);
     Vt.init(consumers, Shared::transposers);
-    Q.init(consumers + Shared::transposers);  // those who read the tile's number
+    Q.init(consumers + Shared::transposers);  // those who read which tile it is
+  }
+
+  // Which tile of Q comes. Travels with it, under its barriers.
+  __device__ __forceinline__ void announce(const Fp8Tile& tile) const {
+    const std::uint32_t at = announcements + place * 16;
+    store_smem(at, tile.first_row);
+    store_smem(at + 4, tile.batch);
+    store_smem(at + 8, tile.head);
+    store_smem(at + 12, tile.kv_head);
+  }
+  // Lane 0 reads it for its warp: it is the lane that releases Q, so a later announcement in this place comes after this
+  // reading, as long as Q of the next tile has not been released. The results of `redux` are in registers that the warp
+  // shares, and so is what depends on them.
+  __device__ __forceinline__ Fp8Tile announced() const {
+    uint4 tile{};
+    if (threadIdx.x % 32 == 0) tile = load_smem_16(announcements + place * 16);
+    const auto shared = [](unsigned x) { return static_cast<int>(__reduce_max_sync(0xffffffff, x)); };
+    return {{shared(tile.x), shared(tile.y), shared(tile.z)}, shared(tile.w)};
+  }
+  __device__ __forceinline__ void next_tile() {
+    Q.advance();
+    if (++place == Shared::announcements) place = 0;
   }
 };
-
-// The number of the tile that Q belongs to. Lane 0 reads it for its warp: it is the lane that releases Q afterwards, so the
-// loader's next number comes after this reading.
-__device__ __forceinline__ int read_tile_number(std::uint32_t address) {
-  std::uint32_t number = 0;
-  if (threadIdx.x % 32 == 0) number = load_smem(address);
-  return static_cast<int>(__reduce_max_sync(0xffffffff, number));  // its result is in a register that the warp shares
-}
 
 // Loader: the tiles of Q that this block takes, and for each its keys, from the last tile to the first.
 template <class Config>
@@ -117,24 +143,24 @@ __device__ __forceinline__ void load_fp8(const Args& args, const TensorMaps& map
   const std::uint64_t keep = l2_keep(), give_up = l2_give_up();
   int index = blockIdx.x;
   while (index < order.tiles()) {
-    const TileOrder::Tile tile = order.at(index);
+    Fp8Tile tile{order.at(index), 0};
     const int next = order.next(index);  // asked for early: the answer takes a microsecond
-    const int kv_head = tile.head / (problem.heads / problem.kv_heads);
+    tile.kv_head = tile.head / (problem.heads / problem.kv_heads);
     const int tiles = key_tiles<Shared::rows_kv>(problem, tile.first_row, Shared::rows_q).all;
     const auto load = [&](auto& ring, int at, const CUtensorMap& map, int j) {
       ring.wait_empty();
       ring.expect(Shared::KTile::bytes);
       load_tile(typename Shared::KTile{base + at + ring.stage * Shared::KTile::bytes}, map, ring.full(),
-                j * Shared::rows_kv, kv_head, tile.batch, keep);
+                j * Shared::rows_kv, tile.kv_head, tile.batch, keep);
       ring.advance();
     };
     if (tiles > 0) load(rings.K, Shared::K, maps.k, tiles - 1);
     rings.Q.wait_empty();
-    store_smem(rings.tile_number, index);
+    rings.announce(tile);
     rings.Q.expect(Shared::QTile::bytes);
-    load_tile(typename Shared::QTile{base + Shared::Q}, maps.q, rings.Q.full(), tile.first_row, tile.head, tile.batch,
-              give_up);
-    rings.Q.advance();
+    load_tile(typename Shared::QTile{base + Shared::Q + rings.Q.stage * Shared::QTile::bytes}, maps.q, rings.Q.full(),
+              tile.first_row, tile.head, tile.batch, give_up);
+    rings.next_tile();
     for (int j = tiles - 1; j >= 0; --j) {
       load(rings.V, Shared::V, maps.v, j);
       if (j > 0) load(rings.K, Shared::K, maps.k, j - 1);
@@ -142,24 +168,24 @@ __device__ __forceinline__ void load_fp8(const Args& args, const TensorMaps& map
     index = next;
   }
   rings.Q.wait_empty();
-  store_smem(rings.tile_number, index);  // past the last: the others leave
+  rings.announce({TileOrder::none(), 0});  // the others leave
   mbarrier_arrive(rings.Q.full());
 }
 
 // Transposer: V_j ──▶ V_jᵀ, 32 keys × 16 columns at a time. Each warp takes its own columns, and all keys of them.
 template <class Config>
-__device__ __forceinline__ void transpose_fp8(const Args& args, const TileOrder& order, std::uint32_t base) {
+__device__ __forceinline__ void transpose_fp8(const Args& args, std::uint32_t base) {
   using Shared = Fp8Shared<Config>;
   constexpr int key_groups = Shared::rows_kv / 32, column_groups = Shared::d / 16;
   Fp8Rings<Config> rings(base);
   const int warp = threadIdx.x / 32 - 1, lane = threadIdx.x % 32;
   for (;;) {
     rings.Q.wait_full();
-    const int index = read_tile_number(rings.tile_number);
-    if (index >= order.tiles()) return;
+    const Fp8Tile tile = rings.announced();
+    if (!tile.exists()) return;
     rings.Q.release();
-    rings.Q.advance();
-    for (int j = key_tiles<Shared::rows_kv>(args.problem, order.at(index).first_row, Shared::rows_q).all; j > 0; --j) {
+    rings.next_tile();
+    for (int j = key_tiles<Shared::rows_kv>(args.problem, tile.first_row, Shared::rows_q).all; j > 0; --j) {
       rings.V.wait_full();
       rings.Vt.wait_empty();
       const typename Shared::KTile V{base + Shared::V + rings.V.stage * Shared::KTile::bytes};
@@ -214,8 +240,9 @@ struct HeadScales {
 struct Fp8Softmax {
   static constexpr float offset = 4;   // P starts at 16 or less
   static constexpr float limit = 448;  // of e4m3. No number is larger than the sum that it is in
+  static constexpr float lowest = -0x1p127f;
 
-  float m[2] = {-infinity, -infinity};
+  float m[2] = {lowest, lowest};  // finite, as −inf − (−inf) is NaN: rows that have seen no key then have P = l = 0
   float l[2] = {0, 0};
 
   // m rises to the largest score; `factor` is what O must be multiplied by.   c: log2 e and all scales of S, row by row.
@@ -231,49 +258,42 @@ struct Fp8Softmax {
     for (int half = 0; half < 2; ++half) {
       const float old = m[half];
       m[half] = fmaxf(old, quad_max(fmaxf(largest[half][0], largest[half][1])) * c[half]);
-      factor[half] = exp2_fast(old - finite(m[half]));
+      factor[half] = exp2_fast(old - m[half]);
       l[half] *= factor[half];
     }
   }
 
-  // S becomes P; `sum` is this lane's part of l. False if P may be beyond the limit. (At most 192 keys: where all of them
-  // score the same, the partial sums of P = 16 stay below it.)
+  // S becomes P, rounded to e4m3, as the A operand of the product with V: step k takes keys 32·k … 32·k + 31 in the order
+  // of V's transposed rows. `sum` is this lane's part of l. False if P may be beyond the limit. (At most 192 keys: where
+  // all of them score the same, the partial sums of P = 16 stay below it.)
   template <int tiles>
-  __device__ __forceinline__ bool exponentials(float (&S)[1][tiles][4], const float (&c)[2], float (&sum)[2]) const {
+  __device__ __forceinline__ bool exponentials(std::uint32_t (&P)[tiles / 4][4], float (&S)[1][tiles][4],
+                                               const float (&c)[2], float (&sum)[2]) const {
     static_assert(tiles * 8 <= 192);
-    const float shift[2] = {offset - finite(m[0]), offset - finite(m[1])};
+    const float shift[2] = {offset - m[0], offset - m[1]};
     float part[2][2] = {};
 #pragma unroll
-    for (int t = 0; t < tiles; ++t)
+    for (int k = 0; k < tiles / 4; ++k) {
+#pragma unroll
+      for (int t = 4 * k; t < 4 * k + 4; ++t)
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          S[0][t][i] = exp2_fast(fmaf(S[0][t][i], c[i / 2], shift[i / 2]));
+          part[i / 2][i % 2] += S[0][t][i];
+        }
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        S[0][t][i] = exp2_fast(fmaf(S[0][t][i], c[i / 2], shift[i / 2]));
-        part[i / 2][i % 2] += S[0][t][i];
+        const int t = 4 * k + i / 2 * 2, half = i % 2;
+        P[k][i] = pack_e4m3(S[0][t][2 * half], S[0][t][2 * half + 1], S[0][t + 1][2 * half], S[0][t + 1][2 * half + 1]);
       }
+    }
     sum[0] = part[0][0] + part[0][1];
     sum[1] = part[1][0] + part[1][1];
     return fmaxf(fmaxf(part[0][0], part[0][1]), fmaxf(part[1][0], part[1][1])) <= limit;
   }
-
- private:
-  // A row that has seen no key has m = −inf, and −inf − (−inf) is NaN: subtract 0 instead, P and the factor are 0.
-  static __device__ __forceinline__ float finite(float m) { return m == -infinity ? 0.f : m; }
 };
 
-// P, rounded to e4m3, as the A operand of step k: keys 32·k … 32·k + 31 in the order of V's transposed rows.
-template <int tiles>
-__device__ __forceinline__ void pack_fp8(std::uint32_t (&P)[tiles / 4][4], const float (&S)[1][tiles][4]) {
-#pragma unroll
-  for (int k = 0; k < tiles / 4; ++k)
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const int t = 4 * k + i / 2 * 2, half = i % 2;
-      P[k][i] = pack_e4m3(S[0][t][2 * half], S[0][t][2 * half + 1], S[0][t + 1][2 * half], S[0][t + 1][2 * half + 1]);
-    }
-}
-
-// O·v / l to global memory, a quad 16 neighbouring numbers of a row (32 bytes) at once; and LSE. Where they go is worked out
-// again from the tile's number: kept over the loop, it would cost registers that S and O need.
+// O·v / l to global memory, a quad 16 neighbouring numbers of a row (32 bytes) at once; and LSE.
 template <class Config, int slices, int tiles>
 __device__ __forceinline__ void store_fp8(const Args& args, const TileOrder::Tile& tile, int warp_row,
                                           const Fp8Softmax& softmax, const float (&O)[slices][tiles][4],
@@ -294,16 +314,14 @@ __device__ __forceinline__ void store_fp8(const Args& args, const TileOrder::Til
   auto* const O_global = head_of<__nv_bfloat16>(args.o, tile.batch, tile.head);
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
-    if (row + 8 * half >= problem.n_q) continue;
+    const int columns = row + 8 * half < problem.n_q ? problem.d - lane % 4 * 4 : 0;  // that exist, from this lane's on
     auto* const to = O_global + (row + 8 * half) * args.o.row_stride + lane % 4 * 4;
 #pragma unroll
     for (int t = 0; t < slices * tiles; t += 2) {
       const float(&left)[4] = O[t / tiles][t % tiles], (&right)[4] = O[t / tiles][t % tiles + 1];
       const float f = factor[half];
-      if (t * 8 + lane % 4 * 4 < problem.d)
-        *reinterpret_cast<uint2*>(to + t * 8) =
-            make_uint2(pack<__nv_bfloat16>(left[2 * half] * f, right[2 * half] * f),
-                       pack<__nv_bfloat16>(left[2 * half + 1] * f, right[2 * half + 1] * f));
+      store_global_8_if(t * 8 < columns, to + t * 8, pack<__nv_bfloat16>(left[2 * half] * f, right[2 * half] * f),
+                        pack<__nv_bfloat16>(left[2 * half + 1] * f, right[2 * half + 1] * f));
     }
   }
   // Lane i gathers and writes row i, so that whole sectors leave at once.
@@ -315,64 +333,65 @@ __device__ __forceinline__ void store_fp8(const Args& args, const TileOrder::Til
 
 // Consumer: 64 rows of each tile of Q.
 template <class Config>
-__device__ __forceinline__ void consume_fp8(const Args& args, const TileOrder& order, std::uint32_t base) {
+__device__ __forceinline__ void consume_fp8(const Args& args, std::uint32_t base) {
   using Shared = Fp8Shared<Config>;
   using Number = typename Shared::Number;
+  using QTile = typename Shared::QTile;
+  using KTile = typename Shared::KTile;
+  using VtTile = typename Shared::VtTile;
   constexpr int d = Shared::d, rows_q = Shared::rows_q, rows_kv = Shared::rows_kv;
-  constexpr int consumers = Config::tiling.consumers;
   constexpr int slice = Config::slice, slices = d / slice, in_flight = Config::slices_in_flight;
-  static_assert(rows_q == consumers * warpgroup_rows && rows_kv % 32 == 0);
+  static_assert(rows_q == Config::tiling.consumers * warpgroup_rows && rows_kv % 32 == 0);
 
   Fp8Rings<Config> rings(base);
   const Problem& problem = args.problem;
   // The shuffle keeps it in a register that the warp shares, where reading threadIdx again would take longer.
   const int consumer = static_cast<int>(first_lane(threadIdx.x / warpgroup_threads)) - 1, lane = threadIdx.x % 32;
-  const int warp_row = consumer * warpgroup_rows + threadIdx.x % warpgroup_threads / 32 * 16;
-  const typename Shared::QTile Q{base + Shared::Q};
+  const int my_row = consumer * warpgroup_rows, warp_row = my_row + threadIdx.x % warpgroup_threads / 32 * 16;
+  // The operands of stage 0; those of others are as far behind as the tiles are long.
+  const Operand Q_rows = QTile{base + Shared::Q}.by_rows(my_row), K_rows = KTile{base + Shared::K}.by_rows(0),
+                Vt_rows = VtTile{base + Shared::Vt}.by_rows(0);
 
   for (;;) {
     rings.Q.wait_full();
-    const int index = read_tile_number(rings.tile_number);
-    if (index >= order.tiles()) break;
-    const TileOrder::Tile tile = order.at(index);
-    const KeyTiles tiles = key_tiles<rows_kv>(problem, tile.first_row, rows_q);
-    const int first_row = tile.first_row + warp_row, row = first_row + lane / 4;  // this lane: rows `row`, `row` + 8
+    const Fp8Tile tile = rings.announced();
+    if (!tile.exists()) break;
+    const int first_row = tile.first_row + my_row;
+    const KeyTiles mine =
+        first_row < problem.n_q ? key_tiles<rows_kv>(problem, first_row, warpgroup_rows) : KeyTiles{0, 0};
     const std::int64_t head = static_cast<std::int64_t>(tile.batch) * problem.heads + tile.head;
-    const std::int64_t kv_head =
-        static_cast<std::int64_t>(tile.batch) * problem.kv_heads + tile.head / (problem.heads / problem.kv_heads);
+    const std::int64_t kv_head = static_cast<std::int64_t>(tile.batch) * problem.kv_heads + tile.kv_head;
     float q_scale[2];
 #pragma unroll
-    for (int half = 0; half < 2; ++half)
-      q_scale[half] = args.scale * log2_e *
-                      HeadScales(args.q_scales, head, problem.n_q, min(row + 8 * half, problem.n_q - 1)).here();
-    const int last_key = max(tiles.all - 1, 0) * rows_kv;
+    for (int half = 0; half < 2; ++half) {
+      const int row = tile.first_row + warp_row + lane / 4 + 8 * half;
+      q_scale[half] =
+          args.scale * log2_e * HeadScales(args.q_scales, head, problem.n_q, min(row, problem.n_q - 1)).here();
+    }
+    const int last_key = max(mine.all - 1, 0) * rows_kv;
     HeadScales k_scales(args.k_scales, kv_head, problem.n_kv, last_key),
         v_scales(args.v_scales, kv_head, problem.n_kv, last_key);
 
     float S[1][rows_kv / 8][4], T[in_flight][slice / 8][4], O[slices][slice / 8][4] = {};
     std::uint32_t P[rows_kv / 32][4];
     Fp8Softmax softmax;
-    float factor[2] = {0, 0}, v_scale = 1;  // of O, when the product of the newest P is added
+    float v_scale = 1;  // O holds O / v_scale
 
-    const auto multiply_scores = [&] {  // S = Q K_jᵀ
-      const typename Shared::KTile K{base + Shared::K + rings.K.stage * Shared::KTile::bytes};
-      const Operand A = Q.by_rows(consumer * warpgroup_rows), B = K.by_rows(0);
+    const auto start_scores = [&] {  // S = Q K_jᵀ
+      const int q = rings.Q.stage * QTile::bytes, k = rings.K.stage * KTile::bytes;
       wgmma_fence();
 #pragma unroll
-      for (int k = 0; k < d / 32; ++k)
-        Wgmma<rows_kv>::template ss<Number, false>(S[0], A.at(Shared::QTile::row_step(k)),
-                                                   B.at(Shared::KTile::row_step(k)), k > 0);
+      for (int step = 0; step < d / 32; ++step)
+        Wgmma<rows_kv>::template ss<Number, false>(S[0], Q_rows.at(q + QTile::row_step(step)),
+                                                   K_rows.at(k + KTile::row_step(step)), step > 0);
       wgmma_commit();
-      wgmma_wait<0>();
-      pin(S[0]);
     };
     const auto start_weighing = [&](float(&T)[slice / 8][4], int s) {  // T = P V_j, columns of slice s
-      const typename Shared::VtTile Vt{base + Shared::Vt + rings.Vt.stage * Shared::VtTile::bytes};
-      const Operand B = Vt.by_rows(s * slice);
+      const int v = rings.Vt.stage * VtTile::bytes + s * slice * 128;
       wgmma_fence();
 #pragma unroll
       for (int k = 0; k < rows_kv / 32; ++k)
-        Wgmma<slice>::template rs<Number, false>(T, P[k], B.at(Shared::VtTile::row_step(k)), k > 0);
+        Wgmma<slice>::template rs<Number, false>(T, P[k], Vt_rows.at(v + VtTile::row_step(k)), k > 0);
       wgmma_commit();
     };
     const auto add = [&](float(&O)[slice / 8][4], float(&T)[slice / 8][4], const float(&factor)[2]) {  // O = O·f + T
@@ -382,44 +401,56 @@ __device__ __forceinline__ void consume_fp8(const Args& args, const TileOrder& o
 #pragma unroll
         for (int e = 0; e < 4; ++e) O[t][e] = fmaf(O[t][e], factor[e / 2], T[t][e]);
     };
-    // S of tile j becomes P, in fp32, and leaves the factor of O.
-    const auto exponentials = [&](int j) {
+
+    int j = key_tiles<rows_kv>(problem, tile.first_row, rows_q).all - 1;
+    for (; j >= mine.all; --j) {  // tiles that others of the block need, but not these rows
+      rings.K.wait_full();
+      rings.K.give_back();
+      rings.Vt.wait_full();
+      rings.Vt.give_back();
+    }
+    if (j < 0) rings.Q.release();
+
+    for (; j >= 0; --j) {
+      rings.K.wait_full();
+      start_scores();
+      // While the product runs: what else the tile needs.
+      float c[2], factor[2] = {1, 1}, sum[2];
       const float k_scale = k_scales.back_to(j * rows_kv);
-      const float c[2] = {q_scale[0] * k_scale, q_scale[1] * k_scale};
-      float sum[2];
-      factor[0] = factor[1] = 1;
+      c[0] = q_scale[0] * k_scale, c[1] = q_scale[1] * k_scale;
+      if (v_scales.scales != nullptr) {
+        const float old = v_scale;
+        v_scale = v_scales.back_to(j * rows_kv);
+        factor[0] = factor[1] = __fdividef(old, v_scale);
+      }
+      rings.Vt.wait_full();
+      wgmma_wait<0>();
+      pin(S[0]);
+
       // Tiles with a mask, and the first without: from then on every row has seen keys, and so has an m.
-      bool raise = j + 1 >= tiles.whole;
+      bool raise = j + 1 >= mine.whole;
       if (!raise) {
-        const bool fits = softmax.exponentials(S, c, sum);
+        const bool fits = softmax.exponentials(P, S, c, sum);
         raise = barrier_any(1 + consumer, warpgroup_threads, !fits);  // the four warps multiply together
-        if (raise) multiply_scores();
+        if (raise) {
+          start_scores();
+          wgmma_wait<0>();
+          pin(S[0]);
+        }
       }
       if (raise) {
-        if (j >= tiles.whole) mask_scores(S, problem, first_row, j * rows_kv);
-        softmax.raise(S, c, factor);
-        softmax.exponentials(S, c, sum);
+        if (j >= mine.whole) mask_scores(S, problem, tile.first_row + warp_row, j * rows_kv);
+        float rise[2];
+        softmax.raise(S, c, rise);
+        factor[0] *= rise[0], factor[1] *= rise[1];
+        softmax.exponentials(P, S, c, sum);
       }
       softmax.l[0] += sum[0];
       softmax.l[1] += sum[1];
-      rings.K.release();
-      rings.K.advance();
-      if (j == 0) rings.Q.release();
-      if (v_scales.scales == nullptr) return;
-      const float old = v_scale;
-      v_scale = v_scales.back_to(j * rows_kv);
-      factor[0] *= __fdividef(old, v_scale);
-      factor[1] *= __fdividef(old, v_scale);
-    };
 
-    // S and T follow one another, in the same registers; other consumers compute meanwhile.
-    for (int j = tiles.all - 1; j >= 0; --j) {
-      rings.K.wait_full();
-      multiply_scores();
-      exponentials(j);
-      pack_fp8(P, S);
-      rings.Vt.wait_full();
       start_weighing(T[0], 0);
+      rings.K.give_back();
+      if (j == 0) rings.Q.release();
 #pragma unroll
       for (int s = 0; s < slices; ++s) {
         if (in_flight == 2 && s + 1 < slices) {  // the next slice runs while this one is added
@@ -431,13 +462,12 @@ __device__ __forceinline__ void consume_fp8(const Args& args, const TileOrder& o
         add(O[s], T[s % in_flight], factor);
         if (in_flight == 1 && s + 1 < slices) start_weighing(T[0], s + 1);
       }
-      rings.Vt.release();
-      rings.Vt.advance();
+      rings.Vt.give_back();
     }
-    if (tiles.all == 0) rings.Q.release();
-    rings.Q.advance();
 
-    store_fp8<Config>(args, order.at(index), warp_row, softmax, O, v_scale);
+    // Which tile it is is read again: kept over the loop, it would cost registers that S and O need.
+    store_fp8<Config>(args, rings.announced(), warp_row, softmax, O, v_scale);
+    rings.next_tile();
   }
 }
 
@@ -450,7 +480,7 @@ __global__ void __launch_bounds__(warpgroup_threads*(1 + Config::tiling.consumer
   static_assert(Config::loader_registers + Config::tiling.consumers * Config::consumer_registers <= given * warpgroups);
 
   extern __shared__ __align__(1024) unsigned char shared[];
-  const std::uint32_t base = smem_address(shared);
+  const std::uint32_t base = first_lane(smem_address(shared));
   if (threadIdx.x == 0) {
     Fp8Rings<Config>(base).init();
     mbarrier_init_fence();
@@ -459,12 +489,12 @@ __global__ void __launch_bounds__(warpgroup_threads*(1 + Config::tiling.consumer
   if (threadIdx.x < warpgroup_threads) {
     keep_registers<Config::loader_registers>();
     if (threadIdx.x >= 32)
-      transpose_fp8<Config>(args, order, base);
+      transpose_fp8<Config>(args, base);
     else if (threadIdx.x == 0)
       load_fp8<Config>(args, maps, order, base);
   } else {
     take_registers<Config::consumer_registers>();
-    consume_fp8<Config>(args, order, base);
+    consume_fp8<Config>(args, base);
   }
 }
 

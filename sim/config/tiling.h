@@ -256,6 +256,7 @@ constexpr Tiling flash3_fp8_tiling(int d) {
           .ping_pong = false,
           .overlap = false,
           .kernel_d = d,
+          .skips_apart = true,
           .whole_boxes = true};
 }
 
