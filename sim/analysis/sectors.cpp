@@ -6,8 +6,8 @@
 namespace fa {
 namespace {
 
-constexpr std::int64_t sector = 32;  // bytes
-constexpr int lanes = 32;            // of a warp: so many rows' statistics at once
+constexpr std::int64_t sector = 32, panel = 128;  // bytes
+constexpr int lanes = 32;                         // of a warp: so many rows' statistics at once
 
 std::int64_t covered(std::int64_t begin, std::int64_t end) { return ceil_div(end, sector) - begin / sector; }
 
@@ -36,16 +36,18 @@ bool in_boxes(const Run& run, Tensor tensor, Op op) {
          (tensor == Tensor::Q || tensor == Tensor::K || tensor == Tensor::V);
 }
 
-// Whole tiles of Q, K and V. Of a block's tiles, all but the last have all their rows.
+// Whole tiles of Q, K and V, in panels as wide as the swizzle: 64 numbers of 8 bits fill half of one. Of a block's tiles, all
+// but the last have all their rows.
 Bytes of_boxes(const Run& run, const BlockAccesses& block) {
   const Tiling& t = run.tiling;
+  const std::int64_t row = ceil_div(t.width(run.problem.d) * size_of(run.problem.element), panel) * panel;
   Bytes sum;
   for (Tensor operand : {Tensor::Q, Tensor::K, Tensor::V}) {
     const int tile = operand == Tensor::Q ? t.rows_q : t.rows_kv;
     std::int64_t rows = 0;
     for (const Access& access : block)
       if (access.tensor == operand && in_boxes(run, operand, access.op)) rows += access.rows.size();
-    sum += Bytes(ceil_div(rows, tile) * tile) * t.width(run.problem.d) * size_of(run.problem.element);
+    sum += Bytes(ceil_div(rows, tile) * tile) * row;
   }
   return sum;
 }

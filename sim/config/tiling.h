@@ -257,6 +257,7 @@ constexpr Tiling flash3_fp8_tiling(int d) {
           .overlap = false,
           .kernel_d = d,
           .skips_apart = true,
+          .lazy_factor = true,
           .whole_boxes = true};
 }
 
