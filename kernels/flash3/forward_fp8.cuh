@@ -77,7 +77,8 @@ struct Fp8Shared {
   // Of K, V, Vᵀ and Q; then which tiles Q holds, and the one before, which consumers store.
   static constexpr int announced = (barriers + 3 * Ring<stages>::bytes + Ring<q_stages>::bytes + 15) / 16 * 16;
   static constexpr int announcements = q_stages + 1;
-  static constexpr int bytes = announced + announcements * 16;
+  static constexpr int counted = announced + announcements * 16;  // how many tiles of keys each tile in Q needs
+  static constexpr int bytes = counted + q_stages * 8;
 
   static constexpr int transposers = 3;  // warps
 };
@@ -92,7 +93,7 @@ struct Fp8Rings {
   using Shared = Fp8Shared<Config>;
   Ring<Shared::stages> K, V, Vt;
   Ring<Shared::q_stages> Q;
-  std::uint32_t announcements;
+  std::uint32_t announcements, counts;
   int place = 0;  // of the announcement of the tile in Q
 
   __device__ __forceinline__ explicit Fp8Rings(std::uint32_t base)
@@ -100,7 +101,8 @@ struct Fp8Rings {
         V{K.barriers + K.bytes},
         Vt{V.barriers + V.bytes},
         Q{Vt.barriers + Vt.bytes},
-        announcements(base + Shared::announced) {}
+        announcements(base + Shared::announced),
+        counts(base + Shared::counted) {}
 
   __device__ __forceinline__ void init() const {
     constexpr int consumers = 4 * Config::tiling.consumers;  // warps
@@ -111,12 +113,13 @@ struct Fp8Rings {
   }
 
   // Which tile of Q comes. Travels with it, under its barriers.
-  __device__ __forceinline__ void announce(const Fp8Tile& tile) const {
+  __device__ __forceinline__ void announce(const Fp8Tile& tile, int tiles_of_keys) const {
     const std::uint32_t at = announcements + place * 16;
     store_smem(at, tile.first_row);
     store_smem(at + 4, tile.batch);
     store_smem(at + 8, tile.head);
     store_smem(at + 12, tile.kv_head);
+    store_smem(counts + Q.stage * 8, tiles_of_keys);
   }
   // Lane 0 reads it for its warp: it is the lane that releases Q, so a later announcement in this place comes after this
   // reading, as long as Q of the next tile has not been released. The results of `redux` are in registers that the warp
@@ -124,12 +127,22 @@ struct Fp8Rings {
   __device__ __forceinline__ Fp8Tile announced() const {
     uint4 tile{};
     if (threadIdx.x % 32 == 0) tile = load_smem_16(announcements + place * 16);
-    const auto shared = [](unsigned x) { return static_cast<int>(__reduce_max_sync(0xffffffff, x)); };
     return {{shared(tile.x), shared(tile.y), shared(tile.z)}, shared(tile.w)};
+  }
+  // How many tiles of keys it needs; −1: no tile comes any more.
+  __device__ __forceinline__ int announced_tiles_of_keys() const {
+    std::uint32_t tiles = 0;
+    if (threadIdx.x % 32 == 0) tiles = load_smem(counts + Q.stage * 8);
+    return shared(tiles);
   }
   __device__ __forceinline__ void next_tile() {
     Q.advance();
     if (++place == Shared::announcements) place = 0;
+  }
+
+ private:
+  static __device__ __forceinline__ int shared(unsigned x) {
+    return static_cast<int>(__reduce_max_sync(0xffffffff, x));
   }
 };
 
@@ -140,56 +153,59 @@ __device__ __forceinline__ void load_fp8(const Args& args, const TensorMaps& map
   using Shared = Fp8Shared<Config>;
   Fp8Rings<Config> rings(base);
   const Problem& problem = args.problem;
-  const std::uint64_t keep = l2_keep(), give_up = l2_give_up();
   int index = blockIdx.x;
   while (index < order.tiles()) {
     Fp8Tile tile{order.at(index), 0};
     const int next = order.next(index);  // asked for early: the answer takes a microsecond
     tile.kv_head = tile.head / (problem.heads / problem.kv_heads);
     const int tiles = key_tiles<Shared::rows_kv>(problem, tile.first_row, Shared::rows_q).all;
-    const auto load = [&](auto& ring, int at, const CUtensorMap& map, int j) {
+    // K and V go round together: before either is loaded, as many of the other have been.
+    const auto load = [&](std::uint32_t barriers, int at, const CUtensorMap& map, int j) {
+      const Ring<Shared::stages> ring{barriers, rings.K.stage, rings.K.parity};
       ring.wait_empty();
       ring.expect(Shared::KTile::bytes);
       load_tile(typename Shared::KTile{base + at + ring.stage * Shared::KTile::bytes}, map, ring.full(),
-                j * Shared::rows_kv, tile.kv_head, tile.batch, keep);
-      ring.advance();
+                j * Shared::rows_kv, tile.kv_head, tile.batch, l2_keep());
     };
-    if (tiles > 0) load(rings.K, Shared::K, maps.k, tiles - 1);
+    if (tiles > 0) load(rings.K.barriers, Shared::K, maps.k, tiles - 1);
     rings.Q.wait_empty();
-    rings.announce(tile);
+    rings.announce(tile, tiles);
     rings.Q.expect(Shared::QTile::bytes);
     load_tile(typename Shared::QTile{base + Shared::Q + rings.Q.stage * Shared::QTile::bytes}, maps.q, rings.Q.full(),
-              tile.first_row, tile.head, tile.batch, give_up);
+              tile.first_row, tile.head, tile.batch, l2_give_up());
     rings.next_tile();
+#pragma unroll 1  // it has few registers
     for (int j = tiles - 1; j >= 0; --j) {
-      load(rings.V, Shared::V, maps.v, j);
-      if (j > 0) load(rings.K, Shared::K, maps.k, j - 1);
+      load(rings.V.barriers, Shared::V, maps.v, j);
+      rings.K.advance();
+      if (j > 0) load(rings.K.barriers, Shared::K, maps.k, j - 1);
     }
     index = next;
   }
   rings.Q.wait_empty();
-  rings.announce({TileOrder::none(), 0});  // the others leave
+  rings.announce({TileOrder::none(), 0}, -1);  // the others leave
   mbarrier_arrive(rings.Q.full());
 }
 
 // Transposer: V_j ──▶ V_jᵀ, 32 keys × 16 columns at a time. Each warp takes its own columns, and all keys of them.
 template <class Config>
-__device__ __forceinline__ void transpose_fp8(const Args& args, std::uint32_t base) {
+__device__ __forceinline__ void transpose_fp8(std::uint32_t base) {
   using Shared = Fp8Shared<Config>;
   constexpr int key_groups = Shared::rows_kv / 32, column_groups = Shared::d / 16;
   Fp8Rings<Config> rings(base);
   const int warp = threadIdx.x / 32 - 1, lane = threadIdx.x % 32;
   for (;;) {
     rings.Q.wait_full();
-    const Fp8Tile tile = rings.announced();
-    if (!tile.exists()) return;
+    const int tiles = rings.announced_tiles_of_keys();
+    if (tiles < 0) return;
     rings.Q.release();
     rings.next_tile();
-    for (int j = key_tiles<Shared::rows_kv>(args.problem, tile.first_row, Shared::rows_q).all; j > 0; --j) {
+    for (int j = 0; j < tiles; ++j) {
+      const Ring<Shared::stages> Vt_ring{rings.Vt.barriers, rings.V.stage, rings.V.parity};  // they go round together
       rings.V.wait_full();
-      rings.Vt.wait_empty();
+      Vt_ring.wait_empty();
       const typename Shared::KTile V{base + Shared::V + rings.V.stage * Shared::KTile::bytes};
-      const typename Shared::VtTile Vt{base + Shared::Vt + rings.Vt.stage * Shared::VtTile::bytes};
+      const typename Shared::VtTile Vt{base + Shared::Vt + Vt_ring.stage * Shared::VtTile::bytes};
       for (int c = warp; c < column_groups; c += Shared::transposers) {
         const std::uint32_t from = V.at(lane, c), to = Vt.at(16 * c + lane % 16, lane / 16);
 #pragma unroll
@@ -208,9 +224,8 @@ __device__ __forceinline__ void transpose_fp8(const Args& args, std::uint32_t ba
       fence_async_proxy();  // V has been read before the next copy writes it; Vᵀ is written before wgmma reads it
       __syncwarp();         // by all lanes
       rings.V.release();
-      if (lane == 0) mbarrier_arrive(rings.Vt.full());
+      if (lane == 0) mbarrier_arrive(Vt_ring.full());
       rings.V.advance();
-      rings.Vt.advance();
     }
   }
 }
@@ -347,7 +362,8 @@ __device__ __forceinline__ void consume_fp8(const Args& args, std::uint32_t base
   const Problem& problem = args.problem;
   // The shuffle keeps it in a register that the warp shares, where reading threadIdx again would take longer.
   const int consumer = static_cast<int>(first_lane(threadIdx.x / warpgroup_threads)) - 1, lane = threadIdx.x % 32;
-  const int my_row = consumer * warpgroup_rows, warp_row = my_row + threadIdx.x % warpgroup_threads / 32 * 16;
+  const int my_row = consumer * warpgroup_rows;
+  const auto warp_row = [&] { return my_row + static_cast<int>(thread_index()) % warpgroup_threads / 32 * 16; };
   // The operands of stage 0; those of others are as far behind as the tiles are long.
   const Operand Q_rows = QTile{base + Shared::Q}.by_rows(my_row), K_rows = KTile{base + Shared::K}.by_rows(0),
                 Vt_rows = VtTile{base + Shared::Vt}.by_rows(0);
@@ -364,7 +380,7 @@ __device__ __forceinline__ void consume_fp8(const Args& args, std::uint32_t base
     float q_scale[2];
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const int row = tile.first_row + warp_row + lane / 4 + 8 * half;
+      const int row = tile.first_row + warp_row() + lane / 4 + 8 * half;
       q_scale[half] =
           args.scale * log2_e * HeadScales(args.q_scales, head, problem.n_q, min(row, problem.n_q - 1)).here();
     }
@@ -439,7 +455,7 @@ __device__ __forceinline__ void consume_fp8(const Args& args, std::uint32_t base
         }
       }
       if (raise) {
-        if (j >= mine.whole) mask_scores(S, problem, tile.first_row + warp_row, j * rows_kv);
+        if (j >= mine.whole) mask_scores(S, problem, tile.first_row + warp_row(), j * rows_kv);
         float rise[2];
         softmax.raise(S, c, rise);
         factor[0] *= rise[0], factor[1] *= rise[1];
@@ -466,7 +482,7 @@ __device__ __forceinline__ void consume_fp8(const Args& args, std::uint32_t base
     }
 
     // Which tile it is is read again: kept over the loop, it would cost registers that S and O need.
-    store_fp8<Config>(args, rings.announced(), warp_row, softmax, O, v_scale);
+    store_fp8<Config>(args, rings.announced(), warp_row(), softmax, O, v_scale);
     rings.next_tile();
   }
 }
@@ -489,7 +505,7 @@ __global__ void __launch_bounds__(warpgroup_threads*(1 + Config::tiling.consumer
   if (threadIdx.x < warpgroup_threads) {
     keep_registers<Config::loader_registers>();
     if (threadIdx.x >= 32)
-      transpose_fp8<Config>(args, base);
+      transpose_fp8<Config>(base);
     else if (threadIdx.x == 0)
       load_fp8<Config>(args, maps, order, base);
   } else {

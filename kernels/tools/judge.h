@@ -49,6 +49,7 @@ class Judge {
   double scale_ = 0;
   Answer<double> truth_;
   Answer<float> plain_;
+  DeviceBuffer tensor_core_lse_;  // in 8 bits only
 };
 
 }  // namespace fa::kernels

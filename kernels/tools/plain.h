@@ -28,5 +28,8 @@ struct Inputs {
 
 Answer<double> reference_attention(const Inputs& inputs);
 Answer<float> plain_attention(const Inputs& inputs);
+// LSE in double, of e4m3 scores as Hopper's tensor cores sum them, to about 14 bits: what no kernel that uses them can know
+// better. Packed [batch, heads, n_q].
+DeviceBuffer tensor_core_lse(const Inputs& inputs);
 
 }  // namespace fa::kernels
