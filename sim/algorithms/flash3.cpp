@@ -213,7 +213,7 @@ void flash3(Machine& machine, const Inputs& in, const Tiling& t, Output& out) {
   out.O = machine.hbm(Tensor::O, p.heads_total(), p.n_q, p.d, stored);
   out.LSE = machine.hbm(Tensor::LSE, p.heads_total(), p.n_q, 1, Element::fp32);
 
-  machine.persistent("flash3", p.heads_total(), cut(p.n_q, t.rows_q), heads_at_once(p),
+  machine.persistent("flash3", p.heads_total(), cut(p.n_q, t.rows_q), heads_at_once(p), t.short_last,
                      [&](Block& block, Head h, Rows i) {
                        const int producer = block.lane(t.producer ? "producer" : "consumer 1");
                        std::deque<Consumer> consumers;

@@ -30,6 +30,7 @@ nlohmann::ordered_json to_json(const Tiling& t) {
           {"in_sections", t.in_sections},
           {"skips_apart", t.skips_apart},
           {"lazy_factor", t.lazy_factor},
+          {"short_last", t.short_last},
           {"whole_boxes", t.whole_boxes}};
 }
 

@@ -57,6 +57,7 @@ struct Tiling {
   bool skips_apart = false;  // flash3: a consumer passes over K, V tiles that its own rows do not see
   bool lazy_factor =
       false;  // flash3: a row's m stays until a score passes it: a factor for the first tile, seldom later
+  bool short_last = false;  // flash3: without a mask, tiles of Q with fewer rows come last of all heads
   bool whole_boxes =
       false;                // flash3: the copy engine (TMA) moves whole tiles; what is outside Q, K, V crosses as zeros
   bool copies_lse = false;  // flash2's backward: LSE is copied beside D, and both are padded to whole tiles of rows
@@ -214,14 +215,14 @@ constexpr Tiling flash2_small_backward_tiling(int d) {
 constexpr Tiling flash3_forward_tiling(int d) {
   Tiling tiling{.rows_q = 128, .rows_kv = d <= 128 ? 128 : 80, .kernel_d = d};
   if (d <= 64) tiling.rows_q = 192, tiling.consumers = 3, tiling.stages = 3;
-  tiling.skips_apart = tiling.lazy_factor = tiling.whole_boxes = true;
+  tiling.skips_apart = tiling.lazy_factor = tiling.whole_boxes = tiling.short_last = true;
   return tiling;
 }
 // The steps towards it. In step 4 consumers go through all tiles of their block; step 1 is one warpgroup that does
 // everything.
 constexpr Tiling flash3_overlap_tiling(int d) {
   Tiling tiling = flash3_forward_tiling(d);
-  tiling.skips_apart = false;
+  tiling.skips_apart = tiling.short_last = false;
   return tiling;
 }
 constexpr Tiling flash3_wgmma_tiling(int d) {
@@ -258,6 +259,7 @@ constexpr Tiling flash3_fp8_tiling(int d) {
           .kernel_d = d,
           .skips_apart = true,
           .lazy_factor = true,
+          .short_last = true,
           .whole_boxes = true};
 }
 

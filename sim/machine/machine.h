@@ -106,17 +106,24 @@ class Machine {
   }
 
   // One block for each SM stays and takes tiles of work in this order, each the next when it is free. Without a
-  // section, tiles fastest. With one, so many heads side by side, and of those the last tile first: under a causal mask
-  // it is the longest, and the heads of a section share the L2.
+  // section, tiles fastest, but those with fewer rows at last, if so asked: they fill the gaps at the end. With one, so many
+  // heads side by side, and of those the last tile first: under a causal mask it is the longest, and the heads of a section
+  // share the L2.
   template <class Body>
-  void persistent(std::string name, Head heads, Tiles rows, Head section, Body body) {
-    if (section == 0)
-      grid(std::move(name), heads, rows, body);
-    else if (begin_launch(std::move(name), checked_multiply(heads, rows.size())))
+  void persistent(std::string name, Head heads, Tiles rows, Head section, bool short_last, Body body) {
+    const int whole = rows.size() - (short_last && !rows.empty() && rows.at(rows.size() - 1).size() < rows.step());
+    if (section == 0) {
+      if (begin_launch(std::move(name), checked_multiply(heads, rows.size())))
+        for (const auto& [from, to] : {std::pair{0, whole}, std::pair{whole, rows.size()}})
+          for (Head head = 0; head < heads; ++head)
+            for (int tile = from; tile < to; ++tile)
+              in_block(head, [&](Block& block) { body(block, head, rows.at(tile)); });
+    } else if (begin_launch(std::move(name), checked_multiply(heads, rows.size()))) {
       for (Head first = 0; first < heads; first += section)
         for (int tile = rows.size() - 1; tile >= 0; --tile)
           for (Head head = first; head < std::min(first + section, heads); ++head)
             in_block(head, [&](Block& block) { body(block, head, rows.at(tile)); });
+    }
     launch().persistent = true;
   }
 

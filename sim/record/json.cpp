@@ -321,6 +321,7 @@ Run run_from_json(std::string_view text, std::string_view source) {
                                    {&Tiling::in_sections, "in_sections"},
                                    {&Tiling::skips_apart, "skips_apart"},
                                    {&Tiling::lazy_factor, "lazy_factor"},
+                                   {&Tiling::short_last, "short_last"},
                                    {&Tiling::whole_boxes, "whole_boxes"}})
     if (tiling.has(name)) run.tiling.*flag = tiling.flag(name);
   const Reader hardware = in.object("hardware");

@@ -52,6 +52,7 @@ inline Tiling any_tiling(Random& random, int smallest = 1) {
        {&Tiling::row_by_row, &Tiling::rebuilds_p, &Tiling::leaves_result, &Tiling::copies_lse, &Tiling::skips_apart})
     t.*option = random.chance(0.5);
   t.in_sections = t.copies_lse;  // the same kernel's
+  t.short_last = t.skips_apart;
   return t;
 }
 

@@ -136,6 +136,23 @@ TEST_CASE("under a causal mask the longest tiles of a section of heads go first"
   }
 }
 
+TEST_CASE("without a mask, tiles of Q with fewer rows come last of all heads, where the kernel has it so") {
+  Tiling t{.rows_q = 16, .rows_kv = 16};
+  const Problem p{.heads = 3, .kv_heads = 3, .n_q = 40, .n_kv = 64, .d = 8};
+  for (const bool short_last : {false, true}) {
+    t.short_last = short_last;
+    std::vector<std::pair<Head, int>> order;  // head, first row
+    for (const Event& event : run(flash3_program(), p, t, gpu(), {.detail = Detail::events}).events)
+      if (event.op == Op::store && event.tensor == Tensor::LSE && event.rows.begin % 16 == 0)
+        order.emplace_back(event.head, event.rows.begin);
+    REQUIRE(order.size() == 9);
+    for (int k = 0; k < 9; ++k) {
+      const std::pair<Head, int> whole_first = k < 6 ? std::pair{k / 2, k % 2 * 16} : std::pair{k - 6, 32};
+      CHECK(order[static_cast<std::size_t>(k)] == (short_last ? whole_first : std::pair<Head, int>{k / 3, k % 3 * 16}));
+    }
+  }
+}
+
 TEST_CASE("every role has its lane: the producer loads K, V and Q, the consumers compute and store") {
   const Problem p{.n_q = 64, .n_kv = 96, .d = 16};
   Tiling t{.rows_q = 48, .rows_kv = 16, .consumers = 3};
