@@ -49,7 +49,6 @@ void flash1_backward(Machine& machine, const BackwardInputs& in, const Tiling& t
             block.load(Q, in.q(h), i);
             block.load(dO, in.d_o(h), i);
             block.load(m, t.leaves_result ? in.lse(h) : HbmSource{&in.forward.m, h}, i);
-            block.convert(m_smem, m);  // the warps have all queries each
             if (!t.leaves_result) block.load(l, {&in.forward.l, h}, i);
             if (first || t.o_every_pass) {
               block.load(O, in.o(h), i);
@@ -60,6 +59,7 @@ void flash1_backward(Machine& machine, const BackwardInputs& in, const Tiling& t
             } else {
               block.load(D_smem, {&kept_D, h}, i);
             }
+            block.convert(m_smem, m);  // the warps have all queries each
             tile.recompute(Q, K, m_smem);
             if (!t.leaves_result) block.normalise(tile.P, l);  // P = exp(S − m) / l
             tile.gradients(Q, V, dO, D_smem);

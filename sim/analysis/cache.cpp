@@ -89,7 +89,7 @@ class Player {
         recut(cut_of(tensor_at(i)), tile);
 
     Accesses::Cursor blocks(launch.accesses);
-    const std::int64_t room = std::int64_t{run_.hardware.sms} * blocks_per_sm(launch, run_.hardware);
+    const std::int64_t room = std::int64_t{run_.hardware.sms} * blocks_per_sm(run_, launch);
     std::vector<Slot> slots(static_cast<std::size_t>(std::min(room, launch.accesses.blocks())));
     for (Slot& slot : slots) take(slot, blocks.next());
     for (bool busy = true; busy;) {

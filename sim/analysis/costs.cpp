@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "sim/analysis/timeline_constants.h"
@@ -32,6 +33,10 @@ void require_rates(const Hardware& h, Element element) {
 
 // ---- Memory ----
 
+namespace {
+constexpr std::int64_t sector = 32, line = 128;  // bytes
+}
+
 MemoryRates::MemoryRates(const Run& run, const Launch& launch, const DramTraffic::OfLaunch* dram,
                          double dram_efficiency, double l2_bytes_per_clk, double sms)
     : hardware_(run.hardware),
@@ -39,6 +44,7 @@ MemoryRates::MemoryRates(const Run& run, const Launch& launch, const DramTraffic
       dram_bytes_per_clk_(run.hardware.dram_gb_per_s / run.hardware.boost_clock_ghz / sms * dram_efficiency) {
   for (const Allocation& tensor : run.allocations) {
     const auto at = static_cast<std::size_t>(index_of(tensor.tensor));
+    if (tensor.cols > 1) row_bytes_[at] = ceil_div(std::int64_t{tensor.cols} * tensor.bytes_each, sector) * sector;
     const Bytes requested = launch.counts[tensor.tensor].read;
     if (requested > Bytes(0)) dram_share_[at] = std::min(1.0, (dram ? dram->read_of[at] : tensor.bytes()) / requested);
   }
@@ -46,8 +52,16 @@ MemoryRates::MemoryRates(const Run& run, const Launch& launch, const DramTraffic
   if (dram && sent > Bytes(0)) written_share_ = std::min(1.0, dram->written / sent);
 }
 
-double MemoryRates::l2_cycles(const Event& event) const {
-  return static_cast<double>(event.hbm.count()) / l2_bytes_per_clk_;
+// Of a piece of a row, the L2 gives whole lines: where rows are no multiple of one, more than the piece has.
+double MemoryRates::l2_cycles(const Event& event) const { return lines(event) * line / l2_bytes_per_clk_; }
+
+double MemoryRates::lines(const Event& event) const {
+  const auto bytes = static_cast<double>(event.hbm.count());
+  const std::int64_t row = row_bytes_[static_cast<std::size_t>(index_of(event.tensor))];
+  const auto rows = static_cast<double>(event.rows.size());
+  if (row == 0 || rows < 1) return bytes / line;
+  const double piece = bytes / rows;
+  return rows * (row % line == 0 ? std::ceil(piece / line) : (piece + line - sector) / line);
 }
 
 double MemoryRates::dram_cycles(const Event& event) const {
@@ -55,19 +69,20 @@ double MemoryRates::dram_cycles(const Event& event) const {
   return static_cast<double>(event.hbm.count()) * share / dram_bytes_per_clk_;
 }
 
-double MemoryRates::read_latency(const Event& event) const {
+double MemoryRates::read_latency(const Event& event, double miss) const {
   return hardware_.l2_latency_clk +
-         share_of(event) * std::max(0.0, hardware_.dram_latency_clk - hardware_.l2_latency_clk);
+         share_of(event) * miss * std::max(0.0, hardware_.dram_latency_clk - hardware_.l2_latency_clk);
 }
 
 // ---- Warpgroups with roles ----
 
-RoleCosts::RoleCosts(const Run& run, const Launch& launch, const DramTraffic::OfLaunch* dram)
+RoleCosts::RoleCosts(const Run& run, const Launch& launch, const DramTraffic::OfLaunch* dram, double sms)
     : hardware_(run.hardware),
       launch_(launch),
       element_(run.problem.element),
-      tensor_flops_per_clk_(tensor_peak(run.hardware, run.problem.element) * time::tensor_efficiency),
-      memory_(run, launch, dram, time::dram_efficiency, std::numeric_limits<double>::infinity(), run.hardware.sms) {}
+      lazy_(run.tiling.lazy_factor),
+      tensor_flops_per_clk_(tensor_peak(run.hardware, run.problem.element)),
+      memory_(run, launch, dram, time::dram_efficiency, std::numeric_limits<double>::infinity(), sms) {}
 
 double RoleCosts::numbers(BufferId buffer) const {
   return static_cast<double>(launch_.buffers[static_cast<std::size_t>(buffer)].shape.count());
@@ -78,7 +93,7 @@ Cost RoleCosts::of(const Event& event) const {
     case Op::load:
       if (event.hbm == Bytes(0)) return {Unit::copy, 0, 0, true};
       return {Unit::copy, std::max(memory_.l2_cycles(event), memory_.dram_cycles(event)),
-              memory_.read_latency(event) + time::copy_latency, true};
+              memory_.read_latency(event, 1) + time::copy_latency, true};
     case Op::matmul: return product(event);
     case Op::store:
     case Op::reduce: {
@@ -100,7 +115,11 @@ Cost RoleCosts::of(const Event& event) const {
 Cost RoleCosts::product(const Event& event) const {
   const double flops = static_cast<double>(event.flops.count()) / tensor_flops_per_clk_;
   const double sram = static_cast<double>(event.sram_read.count()) / hardware_.sram_bytes_per_clk;
-  return {Unit::tensor, std::max(flops, sram), 0, true};
+  // An instruction multiplies up to 256 columns, two in a cycle.
+  const double instruction = std::min(256, launch_.buffers[static_cast<std::size_t>(event.to)].shape.cols) / 2.0;
+  Cost cost{Unit::tensor, std::max(flops, sram), 0, true};
+  cost.beside = instruction / (instruction + time::wgmma_beside_vector);
+  return cost;
 }
 
 // The pipes of a warp scheduler, in numbers per clock: MUFU does the exponentials and hides the FMA that scales their
@@ -110,9 +129,11 @@ double RoleCosts::vector_cycles(const Event& event) const {
   switch (event.op) {
     case Op::mask: return 2 * numbers(event.to) / alu;
     case Op::running_max: return numbers(event.from[1]) / alu;
+    // A row's m that stays until a score passes it: O seldom meets a factor.
+    case Op::rescale: return lazy_ ? 0 : numbers(event.to) / fma;
     case Op::exp: return numbers(event.to) / mufu;
     case Op::rescale_factor:
-    case Op::log_sum_exp: return numbers(event.to) / mufu;
+    case Op::log_sum_exp: return lazy_ && event.op == Op::rescale_factor ? 0 : numbers(event.to) / mufu;
     case Op::running_sum: return numbers(event.from[event.from[1] == no_buffer ? 0 : 1]) / fma;
     case Op::row_dot: return numbers(event.from[1]) / fma;
     case Op::softmax_gradient: return 2 * numbers(event.to) / fma;

@@ -38,6 +38,7 @@ struct Cost {
   bool asynchronous = false;  // the lane goes on at once
   Needs needs{};              // of these cycles; of warps without roles only
   double own = 0;             // cycles that its instructions take a warp on its own
+  double beside = 1;          // of a wgmma product: its pace beside vector work, whose instructions get in its way
 };
 
 // What memory gives one SM, when `sms` of them ask at once.
@@ -50,21 +51,23 @@ class MemoryRates {
   // Cycles that an event keeps the SM's way to L2, and its share of DRAM, busy.
   double l2_cycles(const Event& event) const;
   double dram_cycles(const Event& event) const;
-  double read_latency(const Event& event) const;
+  double read_latency(const Event& event, double miss) const;
 
  private:
+  double lines(const Event& event) const;  // of 128 bytes
   double share_of(const Event& event) const { return dram_share_[static_cast<std::size_t>(index_of(event.tensor))]; }
 
   const Hardware& hardware_;
-  double l2_bytes_per_clk_, dram_bytes_per_clk_;   // of one SM
-  std::array<double, tensor_count> dram_share_{};  // of the bytes that are requested: what DRAM must give
-  double written_share_ = 0;                       // of the bytes that are sent: what DRAM takes meanwhile
+  double l2_bytes_per_clk_, dram_bytes_per_clk_;        // of one SM
+  std::array<double, tensor_count> dram_share_{};       // of the bytes that are requested: what DRAM must give
+  std::array<std::int64_t, tensor_count> row_bytes_{};  // of tensors with more than one column
+  double written_share_ = 0;                            // of the bytes that are sent: what DRAM takes meanwhile
 };
 
 // Warpgroups with roles: each event is one unit's.
 class RoleCosts {
  public:
-  RoleCosts(const Run& run, const Launch& launch, const DramTraffic::OfLaunch* dram);
+  RoleCosts(const Run& run, const Launch& launch, const DramTraffic::OfLaunch* dram, double sms);
   Cost of(const Event& event) const;
 
  private:
@@ -75,6 +78,7 @@ class RoleCosts {
   const Hardware& hardware_;
   const Launch& launch_;
   Element element_;
+  bool lazy_;
   double tensor_flops_per_clk_;
   MemoryRates memory_;
 };

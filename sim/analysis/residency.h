@@ -14,6 +14,6 @@ int warps_of_group(const Launch& launch);
 // How many blocks of a launch one SM holds at a time: what fits in its SRAM, its registers and its warps. Of the registers
 // that the program opened, accumulators stay, and the rest takes turns (P is made where S was), so the largest of it
 // counts; each thread needs some more for its work. A real compiler may need more.
-int blocks_per_sm(const Launch& launch, const Hardware& hardware);
+int blocks_per_sm(const Run& run, const Launch& launch);
 
 }  // namespace fa

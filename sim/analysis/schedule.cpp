@@ -99,8 +99,7 @@ class Simulation {
     double ready = 0;
     std::int32_t number = 0;
     for (const Wait& wait : waits_.of(k)) {
-      const double seen = served_[static_cast<std::size_t>(wait.event)].seen +
-                          (roles_ && wait.why == Why::turn ? time::turn_cycles : 0);
+      const double seen = served_[static_cast<std::size_t>(wait.event)].seen;
       if (seen > ready) ready = seen, served_[k].cause = number;
       ++number;
     }
@@ -130,11 +129,24 @@ class Simulation {
                           : s == begin                                             ? time::first_share
                                        : (1 - time::first_share) / (count - 1);
     }
-    if (!roles_) share_needs();
+    if (roles_)
+      slow_products();
+    else
+      share_needs();
     for (const Share& share : shares_) {
       Served& task = served_[share.queue->front()];
       task.begin = std::min(task.begin, now_);
     }
+  }
+
+  // Products that run beside vector work: its instructions take register and issue cycles from the tensor cores.
+  void slow_products() {
+    const auto unit_of = [&](const Share& share) { return tasks_[share.queue->front()].cost.unit; };
+    const bool beside =
+        std::any_of(shares_.begin(), shares_.end(), [&](const Share& s) { return unit_of(s) == Unit::vector; });
+    if (!beside) return;
+    for (Share& share : shares_)
+      if (unit_of(share) == Unit::tensor) share.rate *= tasks_[share.queue->front()].cost.beside;
   }
 
   // Does the unit serve all lanes that are there at once?

@@ -62,7 +62,7 @@ Sm::Sm(const Run& run, const Launch& launch, const DramTraffic::OfLaunch* dram, 
     : run_(run),
       launch_(launch),
       groups_(groups_of(launch)),
-      role_costs_(run, launch, dram),
+      role_costs_(run, launch, dram, sms),
       warp_costs_(run, launch, dram, warps_of_group(launch), sms) {}
 
 std::span<const Event> Sm::events_of(std::size_t kind) const {
@@ -93,19 +93,20 @@ Timeline Sm::in_turn(const std::vector<std::size_t>& kinds) const {
   return t;
 }
 
-// flash1 has a barrier before and after it uses a tile, so it waits for each that it needs in registers, as the forward does
-// for each 64 columns of O; and for what it has not copied ahead.
-void Sm::wait_for_tile(std::span<const Event> events, std::size_t k, Cost& cost) const {
-  const auto info = [&](std::size_t i) -> const BufferInfo& {
-    return launch_.buffers[static_cast<std::size_t>(events[i].to)];
-  };
-  if (info(k).shape.cols == 1) return;
-  const bool in_registers = info(k).level == Level::registers;
-  bool more = false;
-  for (std::size_t next = k + 1; next < events.size() && events[next].op == Op::load; ++next)
-    more |= info(next).level == Level::sram && info(next).shape.cols > 1;
-  cost.asynchronous = !in_registers && (more || copies_ahead());
-  if (in_registers && run_.pass == Pass::forward) cost.latency *= static_cast<double>(ceil_div(info(k).shape.cols, 64));
+// flash1's forward copies a Q tile ahead, but waits for what travels: for m and l, and for O, 64 columns at a time. (At d 128
+// the compiler waits for m and for l apart.) Its backward asks for all that a step reads at once.
+void Sm::wait_for_tile(const Event& load, Cost& cost) const {
+  const BufferInfo& to = launch_.buffers[static_cast<std::size_t>(load.to)];
+  if (run_.pass == Pass::backward || to.level == Level::sram || to.name == "l") return;
+  cost.asynchronous = false;
+  cost.latency *= static_cast<double>(ceil_div(run_.tiling.width(run_.problem.d), 64));
+}
+
+// flash2's backward gives partners a scheduler, one of which adds to dQ when the other does not: the exponentials of each run
+// under products of the other.
+bool Sm::partners() const {
+  return run_.program == "flash2" && run_.pass == Pass::backward &&
+         run_.tiling.flash2_backward_warps(run_.tiling.width(run_.problem.d)).S.down > 1;
 }
 
 // Between two products, a compiler mixes the instructions of the steps: exponentials run under the rest.
@@ -116,7 +117,7 @@ std::vector<Cost> Sm::costs_of(std::span<const Event> events, const std::vector<
     int& visit = visits[static_cast<std::size_t>(group[k])];
     if (events[k].op == Op::running_max) ++visit;
     costs.push_back(warp_costs_.of(events[k], visit));
-    if (events[k].op == Op::load && run_.program == "flash1") wait_for_tile(events, k, costs.back());
+    if (events[k].op == Op::load && run_.program == "flash1") wait_for_tile(events[k], costs.back());
   }
   for (int p = 0; p < groups_; ++p) {
     std::vector<std::size_t> stretch;
@@ -130,7 +131,7 @@ std::vector<Cost> Sm::costs_of(std::span<const Event> events, const std::vector<
       for (std::size_t i : stretch) issue += costs[i].needs.issue, mufu += costs[i].needs.mufu, own += costs[i].own;
       for (std::size_t i : stretch) {
         costs[i].needs.mufu = mufu * costs[i].needs.issue / issue;
-        costs[i].cycles = std::max(costs[i].own * std::max(1.0, mufu / own), costs[i].needs.sram);
+        costs[i].cycles = std::max(costs[i].own * (partners() ? 1 : std::max(1.0, mufu / own)), costs[i].needs.sram);
       }
       stretch.clear();
     }
@@ -200,31 +201,34 @@ double Sm::dram_cycles(std::size_t kind) const {
   return cycles;
 }
 
+bool Sm::masks(std::size_t kind) const {
+  const std::span<const Event> events = events_of(kind);
+  return is_fused(run_) && std::any_of(events.begin(), events.end(), [](const Event& e) { return e.op == Op::mask; });
+}
+
 int Sm::resident() const {
-  if (!streams()) return blocks_per_sm(launch_, run_.hardware);
-  return warp_costs_.row_by_row() ? warp_costs_.rows_under_way() : 2048 / small_block;
+  return streams() && !warp_costs_.row_by_row() ? 2048 / small_block : blocks_per_sm(run_, launch_);
 }
 
 Sm::Stream Sm::stream(std::size_t kind, int resident) const {
   Stream s;
-  double issue = 0, from_dram = 0, latency = 0, steps = 1;
+  double port = 0, issue = 0, latency = 0, steps = 1;
+  Tensor first =
+      Tensor::none;  // that is loaded: what comes with it arrives with it, but its next piece is waited for again
   for (const Event& event : events_of(kind)) {
     const Cost cost = warp_costs_.of(event, 1);
     s.busy[static_cast<std::size_t>(index_of(cost.unit))] += cost.cycles;
-    issue += warp_costs_.instructions(event, 1) / 4;
-    if (event.op == Op::load) latency = std::max(latency, cost.latency), from_dram += warp_costs_.dram_cycles(event);
+    if (event.op == Op::load && first == Tensor::none) first = event.tensor;
+    issue += warp_costs_.issue_cycles(event) * time::row_issue;
+    if (event.op == Op::load) {
+      latency = event.tensor == first ? latency + cost.latency : std::max(latency, cost.latency);
+      port += static_cast<double>(event.hbm.count()) / run_.hardware.l2_bytes_per_clk;
+    }
     if (warp_costs_.row_by_row()) steps = std::max<double>(steps, event.rows.size());
   }
   s.busy[static_cast<std::size_t>(index_of(Unit::vector))] = issue;
-  const double memory = std::max(s.busy[static_cast<std::size_t>(index_of(Unit::copy))], from_dram);
-  // Mean value analysis of a closed network: one more block at a time finds the queues that those before it make.
-  const double away = latency + (warp_costs_.row_by_row() ? time::row_kernel_latency : 0);
-  double queue_memory = 0, queue_issue = 0, step = 0;
-  for (int n = 1; n <= resident; ++n) {
-    const double in_memory = memory / steps * (1 + queue_memory), in_issue = issue / steps * (1 + queue_issue);
-    step = in_memory + in_issue + away;
-    queue_memory = n / step * in_memory, queue_issue = n / step * in_issue;
-  }
+  // Either the blocks together keep a unit busy, or each goes at its own pace.
+  const double step = std::max(resident * std::max(issue, port) / steps, (issue + port) / steps + latency);
   s.cycles = steps * step;
   return s;
 }

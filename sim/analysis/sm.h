@@ -26,8 +26,8 @@ class Sm {
   // Blocks that an SM has at a time.
   int resident() const;
 
-  // Kernels of warps without roles that multiply nothing read, compute and write; with so many blocks on an SM, memory
-  // and issue slots are two queues that the blocks go round, and latency a way between them. How long a block takes.
+  // Kernels of warps without roles that multiply nothing read, compute and write: how long so many blocks of an SM take for
+  // it, side by side.
   struct Stream {
     double cycles = 0;
     std::array<double, unit_count> busy{};
@@ -36,6 +36,9 @@ class Sm {
 
   // Of a block: cycles of the SM's share of DRAM.
   double dram_cycles(std::size_t kind) const;
+
+  // Does a kind of block, of a kernel with a loop of its own for tiles that a mask cuts, meet such tiles?
+  bool masks(std::size_t kind) const;
 
   bool streams() const { return launch_.lanes.empty() && launch_.counts.flops == Flops(0); }
 
@@ -46,7 +49,8 @@ class Sm {
   bool copies_ahead() const {
     return launch_.counts.flops > Flops(0) && !(run_.program == "flash1" && run_.pass == Pass::backward);
   }
-  void wait_for_tile(std::span<const Event> events, std::size_t k, Cost& cost) const;
+  bool partners() const;
+  void wait_for_tile(const Event& load, Cost& cost) const;
   void finish(Timeline& timeline, const std::vector<Task>& tasks, const Waits& waits,
               const std::vector<double>& begins) const;
 

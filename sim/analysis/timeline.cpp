@@ -54,11 +54,12 @@ Pace pace_of(const Sm& sm, std::size_t kind, int resident, bool persistent) {
   }
   if (sm.streams()) {
     const Sm::Stream stream = sm.stream(kind, resident);
-    pace.cycles = both(stream.cycles, sm.dram_cycles(kind) * resident);
+    pace.cycles = both(std::max(stream.cycles, stream.busy[0] * resident), sm.dram_cycles(kind) * resident);
     pace.alone = sm.stream(kind, 1).cycles;
     pace.busy = stream.busy;
     return pace;
   }
+  if (sm.masks(kind)) pace.start = time::masked_start;
   pace.alone = sm.side_by_side(kind, 1).cycles;
   // Blocks that run for long are not in step.
   const double apart = resident > 1 ? std::min<double>(time::block_offset, pace.alone / (2 * resident)) : 0;
@@ -192,9 +193,10 @@ RunTime model_time(const Run& run, const DramTraffic* known) {
       for (std::size_t unit = 0; unit < unit_count; ++unit) busy[unit] += pace[kind].busy[unit];
     });
     const double last = *std::max_element(done.begin(), done.end());
-    time.cycles = last + start + time::launch_cycles;
+    start += launch.persistent ? time::persistent_start : time::launch_start;
     for (double& each : done)
-      if (each > 0) each += start + time::launch_start;
+      if (each > 0) each += start;
+    time.cycles = last + start + time::launch_cycles;
     time.active = mean(done);
     time.waves = static_cast<double>(launch.blocks) / static_cast<double>(places);
     if (last > 0) time.balance = time.active / *std::max_element(done.begin(), done.end());

@@ -22,23 +22,26 @@ class WarpCosts {
   Cost of(const Event& event, int visit) const;
 
   double instructions(const Event& event, int visit) const;  // of all warps
+  double issue_cycles(const Event& event) const;             // of the schedulers, for all warps
   double dram_cycles(const Event& event) const { return memory_.dram_cycles(event); }
 
   // naive's softmax and its gradient: all warps of a block share a row, which is padded to what the kernel is compiled for.
   bool row_by_row() const { return row_by_row_; }
-  // Of such a kernel, how many rows an SM has at a time.
-  int rows_under_way() const;
+  // Of such a row, the sums over its block: of the softmax the maximum and the sum, of its gradient D.
+  int sums_of_a_row() const { return run_.pass == Pass::forward ? 2 : 1; }
 
  private:
   struct Work {
     double mma = 0;      // instructions
     double other = 0;    // instructions
     double special = 0;  // instructions of the exponential pipes
+    double alu = 0;      // of `other`, those of the ALU, which takes one every other cycle
     double sram_cycles = 0;
   };
   Work work_of(const Event& event, int visit) const;
   Work of_a_row(const Event& event) const;
   Cost cost(Unit unit, const Work& work, double latency) const;
+  bool travels(BufferId buffer) const;  // an accumulator that goes and comes between passes, 8 bytes a lane at a time
   double chance_of_rescale(const Event& event, int visit) const;
   const BufferInfo& info(BufferId buffer) const { return launch_.buffers[static_cast<std::size_t>(buffer)]; }
   double numbers(BufferId buffer) const { return static_cast<double>(info(buffer).shape.count()); }
@@ -47,6 +50,7 @@ class WarpCosts {
   const Launch& launch_;
   SramPort port_;
   int warps_;
+  double sms_;
   bool fused_;
   double mma_flops_;   // of one instruction
   double mma_cycles_;  // of a scheduler

@@ -106,6 +106,8 @@ struct Tiling {
       if (n <= length) return length;
     return row_lengths.back();
   }
+  // Those of softmax's gradient, which holds two rows; longer ones pass in pieces.
+  static constexpr int gradient_length(int n) { return n <= 2048 ? 2048 : n > 8192 && n <= 16384 ? 16384 : 8192; }
   static constexpr int rows_of_a_block = 8;  // so that their LSE fill a sector
 
   // Rows of so many numbers that the unfused softmax holds whole, as fp32 in the registers of one SM: n_kv of S, or of P

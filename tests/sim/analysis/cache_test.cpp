@@ -1,5 +1,8 @@
 #include "sim/analysis/cache.h"
 
+#include <map>
+#include <tuple>
+
 #include "sim/analysis/l2.h"
 #include "sim/analysis/residency.h"
 #include "tests/catch.h"
@@ -58,10 +61,31 @@ TEST_CASE("smaller tiles let two blocks share an SM, and halve the waves that re
   const Hardware h200 = hardware_named("h200");
   const Tiling tiling{.rows_q = 128, .rows_kv = 64};
   const Run record = run(program_named("flash2"), square(1, 65536, 128), tiling, h200);
-  CHECK(blocks_per_sm(record.launches[0], h200) == 2);
+  CHECK(blocks_per_sm(record, record.launches[0]) == 2);
   CHECK(std::abs(percent(dram_traffic(record)->read, 83826176)) <= 3);
-  CHECK(blocks_per_sm(run(program_named("flash2"), square(1, 65536, 128), square_tiling(128), h200).launches[0],
-                      h200) == 1);
+  const Run larger = run(program_named("flash2"), square(1, 65536, 128), square_tiling(128), h200);
+  CHECK(blocks_per_sm(larger, larger.launches[0]) == 1);
+}
+
+TEST_CASE("of naive's kernels as many blocks share an SM as the registers that the compiler gave them allow") {
+  const auto blocks = [](int d, int n) {
+    const Problem p = square(1, n, d);
+    std::map<std::string, int> result;
+    for (const Pass pass : {Pass::forward, Pass::backward}) {
+      const Run record = run(program_named("naive"), p, naive_tiling(d), hardware_named("h200"), {.pass = pass});
+      for (const Launch& launch : record.launches) result[launch.name] = blocks_per_sm(record, launch);
+    }
+    return result;
+  };
+  // 132 registers a thread, where 128 would let two blocks of 256 share the SM's 65 536.
+  CHECK(blocks(128, 1024).at("O = P V") == 1);
+  CHECK(blocks(128, 1024).at("S = Q Kᵀ") == 2);
+  CHECK(blocks(64, 1024).at("dK = dSᵀ Q") == 4);
+  for (const auto& [n, softmax, gradient] : {std::tuple{2048, 8, 8}, {4096, 4, 2}, {16384, 1, 1}, {32768, 1, 5}}) {
+    INFO(n);
+    CHECK(blocks(64, n).at("P = softmax(S)") == softmax);
+    CHECK(blocks(64, n).at("dS = P ∘ (dP − D)") == gradient);
+  }
 }
 
 // Its last row: 16 waves of blocks read KV from DRAM once each if they stay together. On the GPU they drift apart, and it
@@ -203,7 +227,7 @@ TEST_CASE("without an L2 to speak of, and blocks one by one, DRAM moves what is 
     for (const char* program : {"flash1", "flash2"}) {
       Tiling t = tests::any_tiling(random, 8);
       const Run record = run(program_named(program), p, t, none);
-      if (blocks_per_sm(record.launches[0], none) > 1) none.registers_per_sm = Bytes(1);
+      if (blocks_per_sm(record, record.launches[0]) > 1) none.registers_per_sm = Bytes(1);
       const DramTraffic dram = *dram_traffic(run(program_named(program), p, t, none));
       INFO(program << ", " << describe(p));
       CHECK(dram.read <= record.counts().read());

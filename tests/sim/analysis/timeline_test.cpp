@@ -198,6 +198,16 @@ TEST_CASE("units share as they should: vector work in equal parts, products firs
   CHECK(products[2].end == Approx(200));
 }
 
+TEST_CASE("a wgmma product goes at its own pace, and slower while vector work is served") {
+  Waits none;
+  for (int k = 0; k < 2; ++k) none.close();
+  Task product{0, {Unit::tensor, 100, 0, true}};
+  product.cost.beside = 0.8;
+  const std::vector<Served> served = schedule({product, {1, {Unit::vector, 50, 0, false}}}, none);
+  CHECK(served[1].end == Approx(50));
+  CHECK(served[0].end == Approx(50 + (100 - 0.8 * 50)));
+}
+
 TEST_CASE("warps that do the same slow each other down only where they need more than there is") {
   const auto task = [](int lane, Unit unit, Needs needs) { return Task{lane, {unit, 100, 0, false, needs}}; };
   Waits none;
