@@ -10,7 +10,7 @@
 
 namespace fa {
 
-inline constexpr int row_in_pieces = -1;
+inline constexpr int row_in_pieces = -1;  // a kernel that takes longer rows than it has places, piece by piece
 
 struct KernelRegisters {
   std::string_view launch;
