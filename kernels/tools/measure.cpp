@@ -85,15 +85,14 @@ void leave_out_too_large(std::vector<Kernel>& list, const Problem& problem) {
   });
 }
 
-// All kernels of a problem in the same passes, a range for each: a pass costs the profiler more than most launches do.
+// Each kernel in passes of its own (metrics.h); only the one with the flush is of all of them, a range for each.
 std::vector<Measurement> measure_together(Profiler& profiler, const Caches& caches, const std::vector<Kernel>& list,
                                           const Args& args) {
   const auto prepare = [&] { caches.make_cold(); };
   const auto flush = [&] { caches.read_other_memory(); };
   std::vector<Measurement> measurements;
-  std::vector<std::function<void()>> works, works_and_flushes;
+  std::vector<std::function<void()>> works_and_flushes;
   for (const Kernel& kernel : list) {
-    works.push_back([&] { run(kernel, args); });
     works_and_flushes.push_back([&] { run(kernel, args), flush(); });
     Measurement& m = measurements.emplace_back();
     m.kernel = kernel.name;
@@ -104,11 +103,10 @@ std::vector<Measurement> measure_together(Profiler& profiler, const Caches& cach
     m.problem = args.problem;
   }
   works_and_flushes.push_back(flush);
-  const auto counted = profiler.measure(counted_metrics, prepare, works);
   const auto flushed = profiler.measure(flushed_metrics, prepare, works_and_flushes);
   for (std::size_t i = 0; i < list.size(); ++i) {
-    measurements[i].counters = counted[i];
-    measurements[i].counters.merge(profiler.measure(instruction_metrics, prepare, {works[i]}).front());
+    const auto work = [&] { run(list[i], args); };
+    measurements[i].counters = profiler.measure(counted_metrics, prepare, {work}).front();
     for (const auto& [metric, value] : flushed[i])
       measurements[i].after_flush[metric] = std::max(0.0, value - flushed.back().at(metric));
   }

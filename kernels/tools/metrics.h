@@ -37,14 +37,8 @@ inline constexpr std::array counted_metrics{
     std::string_view("sm__inst_executed.sum"),
     std::string_view("l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum"),  // spilled registers: 0 in published kernels
     std::string_view("l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum"),
-    std::string_view("gpu__time_duration.sum"),  // ns
-    std::string_view("sm__cycles_elapsed.max"),
-    std::string_view("sm__cycles_active.avg"),
-};
-
-// SRAM bytes that instructions asked for. The profiler rewrites a kernel's instructions to count these, and what it counts
-// for one kernel spills over into the next of the same pass: a range of their own for each kernel.
-inline constexpr std::array instruction_metrics{
+    // SRAM bytes that instructions asked for. The profiler rewrites a kernel's instructions to count these. It counts them
+    // for the kernel before where kernels share a pass, and not at all in a configuration of nothing else.
     std::string_view("sm__sass_data_bytes_mem_shared.sum"),
     std::string_view("sm__sass_data_bytes_mem_shared_op_ld.sum"),
     std::string_view("sm__sass_data_bytes_mem_shared_op_ldsm.sum"),
@@ -52,6 +46,9 @@ inline constexpr std::array instruction_metrics{
     std::string_view("sm__sass_data_bytes_mem_shared_op_st.sum"),
     std::string_view("sm__sass_data_bytes_mem_shared_op_stsm.sum"),
     std::string_view("sm__sass_data_bytes_mem_shared_op_gmma.sum"),  //   for wgmma, which reads its operands there
+    std::string_view("gpu__time_duration.sum"),                      // ns
+    std::string_view("sm__cycles_elapsed.max"),
+    std::string_view("sm__cycles_active.avg"),
 };
 
 // Dirty lines leave L2 when they must, which may be long after the kernel. These are read over a range that also
