@@ -155,4 +155,8 @@ std::optional<std::string> why_invalid(const Cast& cast);
 // Checks the arguments, then launches. Throws std::invalid_argument with the sentence, before anything was launched.
 void quantise(const Cast& cast);
 
+// For checks of 8 bits, on sm_90: S = scale · Q Kᵀ of one head, [n_q, n_kv] doubles on the device, each sum as the tensor cores
+// give it (to about 14 bits). Reads problem, scale, q, k and their scales.
+void tensor_core_scores(const Args& args, int batch, int head, double* S);
+
 }  // namespace fa::kernels

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "kernels/device/warpgroup.cuh"
 #include "kernels/tools/number.cuh"
 #include "kernels/tools/plain.h"
 
@@ -74,55 +73,6 @@ __global__ void multiply(Matrices<T> a, Matrices<T> b, Matrices<T> c, int m, int
       const int row = row0 + ty + 16 * i, col = col0 + tx + 16 * j;
       if (row < m && col < n) C[row * c.row + col * c.col] = store(alpha * sum[i][j]);
     }
-}
-
-// S = scale · Q Kᵀ for e4m3, each sum by wgmma: 64 queries × 64 keys a block. A panel is 128 columns wide.
-template <int panels>
-__global__ void __launch_bounds__(warpgroup_threads)
-    tensor_core_scores(Matrices<double> q, Matrices<double> k, Matrices<double> s, int n_q, int n_kv, int d,
-                       double scale, Scales q_scales, Scales k_scales) {
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-  using Tile = PanelTile<__nv_fp8_e4m3, warpgroup_rows, panels * 128>;
-  extern __shared__ __align__(1024) unsigned char memory[];
-  const Tile Q{smem_address(memory)}, K{Q.base + Tile::bytes};
-  const int head = static_cast<int>(blockIdx.z), row0 = static_cast<int>(blockIdx.y) * Tile::rows,
-            col0 = static_cast<int>(blockIdx.x) * Tile::rows;
-  const auto put = [&](const Tile& tile, const Matrices<double>& m, int first, int n) {
-    for (int i = static_cast<int>(threadIdx.x); i < Tile::rows * Tile::cols; i += warpgroup_threads) {
-      const int r = i / Tile::cols, c = i % Tile::cols;
-      const double x = first + r < n && c < d ? m.of(head)[(first + r) * m.row + c * m.col] : 0;
-      *reinterpret_cast<__nv_fp8_e4m3*>(memory + (tile.at(r, c / 16) - Q.base) + c % 16) = __nv_fp8_e4m3(x);
-    }
-  };
-  put(Q, q, row0, n_q);
-  put(K, k, col0, n_kv);
-  fence_async_proxy();
-  __syncthreads();  // both tiles are whole, for wgmma too
-
-  float sum[Tile::rows / 8][4] = {};
-  const Operand A = Q.by_rows(0), B = K.by_rows(0);
-  for (int step = 0; step < (d + 31) / 32; ++step) {
-    wgmma_fence();
-    Wgmma<Tile::rows>::template ss<__nv_fp8_e4m3, false>(sum, A.at(Tile::row_step(step)), B.at(Tile::row_step(step)),
-                                                         true);
-    wgmma_commit();
-    wgmma_wait<0>();
-    pin(sum);
-  }
-
-  const auto scale_of = [](const Scales& scales, int head, int n, int row) {
-    return scales.data == nullptr ? 1.0f
-                                  : scales.data[head * ((n + scales.rows - 1) / scales.rows) + row / scales.rows];
-  };
-  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-  for (int t = 0; t < Tile::rows / 8; ++t)
-    for (int e = 0; e < 4; ++e) {
-      const int row = row0 + warp * 16 + lane / 4 + e / 2 * 8, col = col0 + t * 8 + lane % 4 * 2 + e % 2;
-      if (row < n_q && col < n_kv)
-        s.of(head)[row * s.row + col] = scale * scale_of(q_scales, q.first + head, n_q, row) *
-                                        scale_of(k_scales, (k.first + head) / k.group, n_kv, col) * sum[t][e];
-    }
-#endif
 }
 
 template <class T, class Join>
@@ -313,29 +263,22 @@ DeviceBuffer tensor_core_lse(const Inputs& inputs) {
   const auto doubles = [](std::int64_t count) {
     return DeviceBuffer(static_cast<std::size_t>(count) * sizeof(double));
   };
-  const auto unpacked = [&](const Tensor& t) {  // without its scales: e4m3 as it is
-    DeviceBuffer packed = doubles(t.count());
-    unpack_numbers<<<loop_blocks(t.count()), loop_threads>>>(numbers_of(t), Scales{}, packed.as<double>());
-    return packed;
-  };
-  const DeviceBuffer q = unpacked(inputs.q), k = unpacked(inputs.k), s = doubles(std::int64_t{p.n_q} * p.n_kv);
+  const DeviceBuffer s = doubles(std::int64_t{p.n_q} * p.n_kv);
   DeviceBuffer lse = doubles(p.heads_total() * p.n_q);
-  const auto tiles = [](int n) { return static_cast<unsigned>((n + warpgroup_rows - 1) / warpgroup_rows); };
-  const int panels = p.d <= 128 ? 1 : 2;
+  const Args args{.problem = p,
+                  .scale = static_cast<float>(inputs.scale),
+                  .q = inputs.q.view(),
+                  .k = inputs.k.view(),
+                  .q_scales = inputs.q_scales,
+                  .k_scales = inputs.k_scales};
   for (int head = 0; head < p.heads_total(); ++head) {
-    const Matrices<double> Q{q.as<double>(), p.d, 1, std::int64_t{p.n_q} * p.d, head},
-        K{k.as<double>(), p.d, 1, std::int64_t{p.n_kv} * p.d, head, p.heads / p.kv_heads},
-        S{s.as<double>(), p.n_kv, 1, 0};
-    (panels == 1 ? tensor_core_scores<1>
-                 : tensor_core_scores<
-                       2>)<<<dim3(tiles(p.n_kv), tiles(p.n_q)), warpgroup_threads, 2 * panels * warpgroup_rows * 128>>>(
-        Q, K, S, p.n_q, p.n_kv, p.d, inputs.scale, inputs.q_scales, inputs.k_scales);
+    tensor_core_scores(args, head / p.heads, head % p.heads, s.as<double>());
     softmax_rows<<<static_cast<unsigned>(p.n_q), loop_threads>>>(s.as<double>(),
                                                                  lse.as<double>() + std::int64_t{head} * p.n_q, p.n_q,
                                                                  p.n_kv, p.causal, StoreP<double>{p.element, {}});
-    must(cudaGetLastError(), "multiplying on the tensor cores for the reference");
+    must(cudaGetLastError(), "computing the reference");
   }
-  must(cudaDeviceSynchronize(), "multiplying on the tensor cores for the reference");
+  must(cudaDeviceSynchronize(), "computing the reference");
   return lse;
 }
 
