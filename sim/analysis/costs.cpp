@@ -81,6 +81,8 @@ RoleCosts::RoleCosts(const Run& run, const Launch& launch, const DramTraffic::Of
       launch_(launch),
       element_(run.problem.element),
       lazy_(run.tiling.lazy_factor),
+      eight_bits_(lazy_ && element_ == Element::e4m3),
+      scores_(static_cast<double>(run.tiling.rows_each()) * run.tiling.rows_kv),
       tensor_flops_per_clk_(tensor_peak(run.hardware, run.problem.element)),
       memory_(run, launch, dram, time::dram_efficiency, std::numeric_limits<double>::infinity(), sms) {}
 
@@ -98,6 +100,8 @@ Cost RoleCosts::of(const Event& event) const {
     case Op::store:
     case Op::reduce: {
       const auto bytes = static_cast<double>(event.hbm.count());
+      // From registers, by the warps themselves: of each row a sector at once, and those go one by one.
+      if (eight_bits_) return {Unit::store, bytes / sector};
       return {Unit::store, bytes / hardware_.l2_bytes_per_clk, bytes > 0 ? time::store_latency : 0, true};
     }
     case Op::start:
@@ -107,7 +111,7 @@ Cost RoleCosts::of(const Event& event) const {
   }
   const double sram =
       static_cast<double>((event.sram_read + event.sram_written).count()) / hardware_.sram_bytes_per_clk;
-  Cost cost{Unit::vector, std::max(vector_cycles(event), sram)};
+  Cost cost = eight_bits_ ? eight_bit_vector(event) : Cost{Unit::vector, std::max(vector_cycles(event), sram)};
   if (event.op == Op::log_sum_exp) cost.latency = time::tile_end_cycles;
   return cost;
 }
@@ -116,9 +120,50 @@ Cost RoleCosts::product(const Event& event) const {
   const double flops = static_cast<double>(event.flops.count()) / tensor_flops_per_clk_;
   const double sram = static_cast<double>(event.sram_read.count()) / hardware_.sram_bytes_per_clk;
   // An instruction multiplies up to 256 columns, two in a cycle.
-  const double instruction = std::min(256, launch_.buffers[static_cast<std::size_t>(event.to)].shape.cols) / 2.0;
+  const int columns = launch_.buffers[static_cast<std::size_t>(event.to)].shape.cols;
+  // (Where T of all columns does not fit in registers, our kernel in 8 bits takes slices of 64.)
+  const double instruction = (eight_bits_ && columns > 128 ? 64 : std::min(256, columns)) / 2.0;
   Cost cost{Unit::tensor, std::max(flops, sram), 0, true};
   cost.beside = instruction / (instruction + time::wgmma_beside_vector);
+  return cost;
+}
+
+// In 8 bits, of our kernel (forward_fp8.cuh): m stays, so that a tile has no maximum unless it has a mask or is the first
+// without one. Sums and conversions run under the exponentials, on other pipes, and a warpgroup alone does not keep the
+// exponential unit busy. T = P V is added to O, a multiply-add for each number. V is turned around with one permute for 4
+// bytes; SRAM is its warps' own affair.
+Cost RoleCosts::eight_bit_vector(const Event& event) const {
+  const double alu = hardware_.fp32_fma_per_clk / 2.0;
+  Cost cost{Unit::vector, vector_cycles(event)};
+  switch (event.op) {
+    case Op::running_max:
+    case Op::running_sum: return {};
+    case Op::mask:
+      cost.cycles += scores_ / alu;
+      cost.latency = time::raise_latency;
+      break;
+    case Op::rescale_factor:
+      if (event.special == 0) return {};
+      cost.cycles = scores_ / alu;
+      cost.latency = time::raise_latency;
+      break;
+    case Op::exp:
+      cost.pace = time::softmax_pace;
+      cost.pace_beside = time::softmax_pace_beside;
+      cost.latency = time::handover;  // the vote whether m must rise
+      break;
+    case Op::convert:
+      // P, and then until P V may start; of O, what is plain.
+      if (launch_.buffers[static_cast<std::size_t>(event.to)].level == Level::registers)
+        return {Unit::vector, 0, time::handover};
+      break;
+    case Op::rescale:
+      cost.cycles = numbers(event.to) / hardware_.fp32_fma_per_clk;
+      cost.latency = time::handover;  // until the next scores start
+      break;
+    case Op::transpose: cost.cycles = numbers(event.to) / 4 / alu; break;
+    default: break;
+  }
   return cost;
 }
 

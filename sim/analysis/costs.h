@@ -39,6 +39,8 @@ struct Cost {
   Needs needs{};              // of these cycles; of warps without roles only
   double own = 0;             // cycles that its instructions take a warp on its own
   double beside = 1;          // of a wgmma product: its pace beside vector work, whose instructions get in its way
+  // Of vector work: what one warpgroup reaches of the unit's rate, alone and beside products.
+  double pace = 1, pace_beside = 1;
 };
 
 // What memory gives one SM, when `sms` of them ask at once.
@@ -72,6 +74,7 @@ class RoleCosts {
 
  private:
   Cost product(const Event& event) const;
+  Cost eight_bit_vector(const Event& event) const;
   double vector_cycles(const Event& event) const;
   double numbers(BufferId buffer) const;  // whole tiles, as the hardware works
 
@@ -79,6 +82,8 @@ class RoleCosts {
   const Launch& launch_;
   Element element_;
   bool lazy_;
+  bool eight_bits_;  // our kernel in 8 bits, which takes no maximum of most tiles
+  double scores_;    // of a consumer's tile
   double tensor_flops_per_clk_;
   MemoryRates memory_;
 };

@@ -130,7 +130,7 @@ class Simulation {
                                        : (1 - time::first_share) / (count - 1);
     }
     if (roles_)
-      slow_products();
+      slow_each_other();
     else
       share_needs();
     for (const Share& share : shares_) {
@@ -139,14 +139,18 @@ class Simulation {
     }
   }
 
-  // Products that run beside vector work: its instructions take register and issue cycles from the tensor cores.
-  void slow_products() {
-    const auto unit_of = [&](const Share& share) { return tasks_[share.queue->front()].cost.unit; };
-    const bool beside =
-        std::any_of(shares_.begin(), shares_.end(), [&](const Share& s) { return unit_of(s) == Unit::vector; });
-    if (!beside) return;
-    for (Share& share : shares_)
-      if (unit_of(share) == Unit::tensor) share.rate *= tasks_[share.queue->front()].cost.beside;
+  // Products and vector work side by side take register and issue cycles from each other.
+  void slow_each_other() {
+    const auto cost_of = [&](const Share& share) -> const Cost& { return tasks_[share.queue->front()].cost; };
+    const auto any = [&](Unit unit) {
+      return std::any_of(shares_.begin(), shares_.end(), [&](const Share& s) { return cost_of(s).unit == unit; });
+    };
+    const bool products = any(Unit::tensor), vector = any(Unit::vector);
+    for (Share& share : shares_) {
+      const Cost& cost = cost_of(share);
+      if (cost.unit == Unit::tensor && vector) share.rate *= cost.beside;
+      if (cost.unit == Unit::vector) share.rate = std::min(share.rate, products ? cost.pace_beside : cost.pace);
+    }
   }
 
   // Does the unit serve all lanes that are there at once?

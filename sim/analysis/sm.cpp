@@ -88,7 +88,11 @@ Timeline Sm::in_turn(const std::vector<std::size_t>& kinds) const {
     ++block;
   }
   std::vector<Task> tasks;
-  for (const Event& event : t.events) tasks.push_back({event.lane, role_costs_.of(event)});
+  // Our kernel has warps of their own that turn V around: its loader does not wait for them.
+  const int transposers = static_cast<int>(t.lanes.size());
+  for (const Event& event : t.events)
+    tasks.push_back(
+        {event.op == Op::transpose && run_.tiling.lazy_factor ? transposers : event.lane, role_costs_.of(event)});
   finish(t, tasks, waits(launch_, t.events), {});
   return t;
 }

@@ -20,9 +20,10 @@ struct Error {
   double mean() const { return rows > 0 ? sum / rows : 0; }
 };
 
-// Rows that take long to simulate are left to `fasim measured`.
-bool is_small(const Problem& p) {
-  return std::int64_t{p.heads_total()} * p.n_q * p.n_kv <= std::int64_t{16} * 2048 * 2048;
+// Rows that take long to simulate are left to `fasim measured`. (Of the few in 8 bits, none is left out.)
+bool is_small(const Measurement& m) {
+  const Problem& p = m.problem;
+  return m.kernel == "flash3_fp8" || std::int64_t{p.heads_total()} * p.n_q * p.n_kv <= std::int64_t{16} * 2048 * 2048;
 }
 
 // By kernel and pass, over every file of the H200.
@@ -33,7 +34,7 @@ std::map<std::string, Error> errors() {
     if (entry.path().filename().string().rfind("h200_", 0) != 0 || entry.path().extension() != ".json") continue;
     for (const Measurement& m : read_measurements(entry.path().string()).measurements) {
       const auto measured = m.counter("sm__cycles_active.avg");
-      if (!measured || !is_small(m.problem) || m.kernel == "flash3_fp8") continue;
+      if (!measured || !is_small(m)) continue;
       const Program& program = program_named(m.program);
       const Pass pass = *pass_named(m.pass);
       const Run record =
@@ -56,9 +57,9 @@ TEST_CASE("our kernels' active cycles on an H200, as the time model has them, by
     const char* kernel;
     double mean, worst;
   } const limits[] = {
-      {"naive forward", 3, 8},       {"naive backward", 4, 9.5}, {"flash1 forward", 3.5, 7},
-      {"flash1 backward", 3.5, 7.5}, {"flash2 forward", 2.5, 7}, {"flash2 backward", 3, 7.5},
-      {"flash3 forward", 3.5, 7},
+      {"naive forward", 3, 8},       {"naive backward", 4, 9.5},      {"flash1 forward", 3.5, 7},
+      {"flash1 backward", 3.5, 7.5}, {"flash2 forward", 2.5, 7},      {"flash2 backward", 3, 7.5},
+      {"flash3 forward", 3.5, 7},    {"flash3_fp8 forward", 4.5, 10},
   };
   const std::map<std::string, Error> found = errors();
   double sum = 0;
