@@ -29,6 +29,12 @@ bool lengthen(Access& run, const Event& event) {
   return true;
 }
 
+// Whether the run's tiles follow each other at equal intervals with this one too: then first, last and their number say when
+// each was moved. (Under a causal mask flash1 would otherwise seem to store tiles before it has read them.)
+bool in_step(const Access& run, std::int64_t now) {
+  return run.tiles == 1 || (now - run.last) * (run.tiles - 1) == run.last - run.first;
+}
+
 // load, store, reduce: 0, 1, 2.
 std::size_t how(Op op) { return op == Op::load ? 0 : op == Op::store ? 1 : 2; }
 
@@ -48,7 +54,7 @@ void Accesses::add(const Event& event) {
   std::int32_t& latest = latest_[static_cast<std::size_t>(event.tensor)][how(event.op)];
   if (latest >= 0) {
     Access& run = open_[static_cast<std::size_t>(latest)];
-    if (run.head == event.head && lengthen(run, event)) {
+    if (run.head == event.head && in_step(run, now) && lengthen(run, event)) {
       run.last = now;
       return;
     }

@@ -2,8 +2,8 @@
 // Which tiles each block of a launch moved, and in what order: the facts that a model of the L2 needs, small enough to
 // keep at any size.
 //
-// A block is a short list of runs: tiles of one tensor that lie side by side and were moved one after another (others may
-// have been moved between them). Blocks that differ from the one before by the same step (a grid, walked tile by
+// A block is a short list of runs: tiles of one tensor that lie side by side and were moved one after another, at equal
+// intervals (others may have been moved between them). Blocks that differ from the one before by the same step (a grid, walked tile by
 // tile) are kept as one stretch, so a grid of a million blocks takes a few kilobytes.
 
 #include <array>
