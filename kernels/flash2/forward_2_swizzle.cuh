@@ -8,6 +8,9 @@
 //
 //  HBM, numbers of 16 bits: read n_q·d + 2·n_kv·d·⌈n_q / rows_q⌉, write n_q·d (and n_q LSE of 32 bits).
 //  n = 4096, d = 128, rows_q = 128: 65 MiB read and 1 MiB written per head.
+//
+// At d 128 Q, S and O leave no registers for four addresses (16 bytes): they are spilled, and read back once a tile of keys. The
+// last step spills nothing.
 #pragma once
 
 #include "kernels/device/launch.h"
