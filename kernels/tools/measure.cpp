@@ -27,8 +27,9 @@ constexpr float longest_launch_ms = 250;  // a launch is run a dozen times
 
 constexpr std::string_view protocol =
     "Each kernel, forward or backward, is one range of the profiler, replayed until every counter is read. Before each "
-    "replay 8 times the L2's size of other memory is read, so that L2 is cold and clean. after_flush: the same read "
-    "closes the range as well, and its own counts are subtracted. Inputs are standard normal. Clocks are left alone.";
+    "replay 512 KB of other code run on every SM and 8 times the L2's size of other memory is read, so that "
+    "instruction caches are cold, and L2 cold and clean. after_flush: the same read closes the range as well, and its "
+    "own counts are subtracted. Inputs are standard normal. Clocks are left alone.";
 
 std::string today() {
   const std::time_t now = std::time(nullptr);
@@ -118,7 +119,7 @@ std::vector<Measurement> measure_together(Profiler& profiler, const Caches& cach
 int measure(const Options& options) {
   const Device device = current_device();
   Profiler profiler;
-  const Caches caches(device.l2_bytes);
+  const Caches caches(device);
 
   std::string path = options.out;
   if (path.empty()) {

@@ -37,8 +37,8 @@ inline constexpr std::array counted_metrics{
     std::string_view("sm__inst_executed.sum"),
     std::string_view("l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum"),  // spilled registers: 0 in published kernels
     std::string_view("l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum"),
-    // SRAM bytes that instructions asked for. The profiler rewrites a kernel's instructions to count these. It counts them
-    // for the kernel before where kernels share a pass, and not at all in a configuration of nothing else.
+    // SRAM bytes that instructions asked for. The profiler rewrites a kernel's instructions to count these, and counts
+    // them for the kernel before where kernels share a pass.
     std::string_view("sm__sass_data_bytes_mem_shared.sum"),
     std::string_view("sm__sass_data_bytes_mem_shared_op_ld.sum"),
     std::string_view("sm__sass_data_bytes_mem_shared_op_ldsm.sum"),
