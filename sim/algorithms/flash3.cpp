@@ -118,15 +118,15 @@ class Consumer {
   }
 
   // O / l leaves through SRAM, all consumers' at once; LSE from registers.
-  void make_room(const Tiling& t, Element element) {
+  void make_room(Element element) {
     block_.on(lane_);
-    staged_.emplace(block_.sram("O", t.q_tile_each(in_.problem.d), element));
+    if (!t_.o_from_registers) staged_.emplace(block_.sram("O", t_.q_tile_each(in_.problem.d), element));
   }
   void finish(Output& out) {
     block_.on(lane_);
     block_.normalise(O_, l_);
-    block_.convert(*staged_, O_);
-    block_.store(out.o(head_), *staged_);
+    if (staged_) block_.convert(*staged_, O_);
+    block_.store(out.o(head_), staged_ ? *staged_ : O_);
     block_.log_sum_exp(r_, m_, l_);
     block_.store(out.lse(head_), r_);
   }
@@ -230,7 +230,7 @@ void flash3(Machine& machine, const Inputs& in, const Tiling& t, Output& out) {
                        t.overlap ? overlapped(load, consumers, t) : one_by_one(load, consumers, t);
 
                        load.release_v();
-                       for (Consumer& consumer : consumers) consumer.make_room(t, stored);
+                       for (Consumer& consumer : consumers) consumer.make_room(stored);
                        for (Consumer& consumer : consumers) consumer.finish(out);
                      });
 }

@@ -6,9 +6,9 @@
 namespace fa::unfused {
 namespace {
 
-HbmTensor pairs(Machine& machine, Tensor id) {
+HbmTensor pairs(Machine& machine, Tensor id, Tensor place_of = Tensor::none) {
   const Problem& p = machine.problem();
-  return machine.hbm(id, p.heads_total(), p.n_q, p.n_kv, p.element);
+  return machine.hbm(id, p.heads_total(), p.n_q, p.n_kv, p.element, place_of);
 }
 
 // The rows that a block of the softmax kernels takes, `matrices` of them side by side: whole, or a tile at a time.
@@ -124,7 +124,7 @@ HbmTensor weighted_columns(Machine& machine, std::string name, Tensor id, const 
 // Whole rows at a time. Rows too long for the registers are read twice: once for m and l, then again.
 HbmTensor softmax(Machine& machine, const HbmTensor& S, const Tiling& t, bool causal, HbmTensor* LSE) {
   const Problem& p = machine.problem();
-  HbmTensor P = pairs(machine, Tensor::P);
+  HbmTensor P = pairs(machine, Tensor::P, t.in_place ? S.id() : Tensor::none);
   const float lowest = -std::numeric_limits<float>::infinity();
   const RowTiles tiles(t, p.n_kv, 1, machine.hardware());
   machine.grid("P = softmax(S)", p.heads_total(), cut(p.n_q, tiles.shape.rows), [&](Block& block, Head h, Rows i) {
@@ -164,7 +164,7 @@ HbmTensor softmax(Machine& machine, const HbmTensor& S, const Tiling& t, bool ca
 // gradient too keeps a NaN of a hidden V out of D.
 HbmTensor softmax_gradient(Machine& machine, const HbmTensor& P, const HbmTensor& dP, const Tiling& t) {
   const Problem& p = machine.problem();
-  HbmTensor dS = pairs(machine, Tensor::dS);
+  HbmTensor dS = pairs(machine, Tensor::dS, t.in_place ? dP.id() : Tensor::none);
   const RowTiles tiles(t, p.n_kv, 2, machine.hardware());
   machine.grid("dS = P ∘ (dP − D)", p.heads_total(), cut(p.n_q, tiles.shape.rows), [&](Block& block, Head h, Rows i) {
     const TileShape shape = tiles.of(i);

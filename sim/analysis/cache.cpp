@@ -15,10 +15,10 @@ constexpr int most_partitions = 4;
 // How a launch cuts a tensor, and where its tiles were last used.
 struct Cut {
   Allocation tensor;
+  Tensor holds = Tensor::none;      // the tensor that was written here last: another may take its place
   TileShape tile;                   // 0 × 0: no launch has used it yet
   std::int64_t rows = 0, cols = 0;  // of tiles, in one head
   L2::Tiles used;
-  double read = 0, written = 0;  // DRAM bytes
 
   std::int64_t count() const { return tensor.heads * rows * cols; }
   std::int64_t index(Head head, std::int64_t row, std::int64_t col) const { return (head * rows + row) * cols + col; }
@@ -42,30 +42,39 @@ class Player {
  public:
   explicit Player(const Run& run)
       : run_(run), l2_(run.hardware.l2, std::min(run.hardware.l2_partitions, most_partitions)) {
-    for (const Allocation& allocation : run.allocations)
-      if (allocation.tensor != Tensor::none) cut_of(allocation.tensor).tensor = allocation;
+    for (int i = 0; i < tensor_count; ++i) place_[static_cast<std::size_t>(i)] = i;
+    for (const Allocation& allocation : run.allocations) {
+      if (allocation.tensor == Tensor::none) continue;
+      if (allocation.place_of != Tensor::none) {
+        place_[at(allocation.tensor)] = place_[at(allocation.place_of)];
+        continue;
+      }
+      Cut& cut = cut_of(allocation.tensor);
+      cut.tensor = allocation, cut.holds = allocation.tensor;
+    }
   }
 
   DramTraffic play() {
     DramTraffic result;
     for (const Launch& launch : run_.launches) {
       dram_ = {};
-      std::array<double, tensor_count> before{};
-      for (std::size_t i = 0; i < tensor_count; ++i) before[i] = cuts_[i].read;
+      const auto before = moved_;
       play(launch);
       for (Cut& cut : cuts_) evict(cut);
       result.launches.push_back({rounded(dram_.read), rounded(dram_.written)});
       for (std::size_t i = 0; i < tensor_count; ++i)
-        result.launches.back().read_of[i] = rounded(cuts_[i].read - before[i]);
+        result.launches.back().read_of[i] = rounded(moved_[i].read - before[i].read);
     }
     double read = 0, written = 0, dirty = 0;
-    for (int i = 0; i < tensor_count; ++i) {
-      const Cut& cut = cuts_[static_cast<std::size_t>(i)];
+    for (const Cut& cut : cuts_) {
       const double left = dirty_bytes(cut);
-      TensorCounts& tensor = result.tensors[static_cast<std::size_t>(i)];
-      tensor.read = rounded(cut.read);
-      tensor.written = rounded(cut.written + left);
-      read += cut.read, written += cut.written + left, dirty += left;
+      if (left > 0) moved_[at(cut.holds)].written += left;
+      dirty += left;
+    }
+    for (std::size_t i = 0; i < tensor_count; ++i) {
+      result.tensors[i].read = rounded(moved_[i].read);
+      result.tensors[i].written = rounded(moved_[i].written);
+      read += moved_[i].read, written += moved_[i].written;
     }
     result.read = rounded(read), result.written = rounded(written), result.dirty = rounded(dirty);
     return result;
@@ -81,7 +90,8 @@ class Player {
   };
 
   static Bytes rounded(double bytes) { return Bytes(std::llround(bytes)); }
-  Cut& cut_of(Tensor tensor) { return cuts_[static_cast<std::size_t>(index_of(tensor))]; }
+  static std::size_t at(Tensor tensor) { return static_cast<std::size_t>(index_of(tensor)); }
+  Cut& cut_of(Tensor tensor) { return cuts_[static_cast<std::size_t>(place_[at(tensor)])]; }
 
   void play(const Launch& launch) {
     for (int i = 0; i < tensor_count; ++i)
@@ -174,7 +184,9 @@ class Player {
     const L2::Dram dram = walk.access->op == Op::load     ? l2_.read(cut.used, tile, bytes, near)
                           : walk.access->op == Op::reduce ? l2_.reduce(cut.used, tile, bytes)
                                                           : l2_.write(cut.used, tile, bytes);
-    cut.read += dram.read, cut.written += dram.written;
+    if (walk.access->op != Op::load) cut.holds = walk.access->tensor;
+    L2::Dram& moved = moved_[at(walk.access->tensor)];
+    moved.read += dram.read, moved.written += dram.written;
     dram_.read += dram.read, dram_.written += dram.written;
   }
 
@@ -207,7 +219,7 @@ class Player {
   void evict(Cut& cut) {
     double written = 0;
     each(cut, [&](std::int64_t tile, std::int64_t bytes) { written += l2_.evicted(cut.used, tile, bytes); });
-    cut.written += written;
+    if (written > 0) moved_[at(cut.holds)].written += written;
     dram_.written += written;
   }
 
@@ -228,7 +240,9 @@ class Player {
   const Run& run_;
   L2 l2_;
   std::array<Cut, tensor_count> cuts_;
-  L2::Dram dram_;  // of this launch
+  std::array<int, tensor_count> place_{};       // of a tensor: which cut
+  std::array<L2::Dram, tensor_count> moved_{};  // by tensor
+  L2::Dram dram_;                               // of this launch
 };
 
 }  // namespace

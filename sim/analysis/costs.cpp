@@ -101,7 +101,7 @@ Cost RoleCosts::of(const Event& event) const {
     case Op::reduce: {
       const auto bytes = static_cast<double>(event.hbm.count());
       // From registers, by the warps themselves: of each row a sector at once, and those go one by one.
-      if (eight_bits_) return {Unit::store, bytes / sector};
+      if (eight_bits_) return {Unit::store, bytes / sector * time::sector_store};
       return {Unit::store, bytes / hardware_.l2_bytes_per_clk, bytes > 0 ? time::store_latency : 0, true};
     }
     case Op::start:
@@ -152,16 +152,13 @@ Cost RoleCosts::eight_bit_vector(const Event& event) const {
       cost.pace_beside = time::softmax_pace_beside;
       cost.latency = time::handover;  // the vote whether m must rise
       break;
-    case Op::convert:
-      // P, and then until P V may start; of O, what is plain.
-      if (launch_.buffers[static_cast<std::size_t>(event.to)].level == Level::registers)
-        return {Unit::vector, 0, time::handover};
-      break;
+    case Op::convert: return {Unit::vector, 0, time::handover};  // P, and then until P V may start
     case Op::rescale:
       cost.cycles = numbers(event.to) / hardware_.fp32_fma_per_clk;
       cost.latency = time::handover;  // until the next scores start
       break;
     case Op::transpose: cost.cycles = numbers(event.to) / 4 / alu; break;
+    case Op::normalise: cost.cycles += numbers(event.to) / alu; break;  // and O packed, to be stored
     default: break;
   }
   return cost;

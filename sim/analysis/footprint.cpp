@@ -13,8 +13,8 @@ Footprint footprint(const Run& run) {
       case Tensor::dO:
       case Tensor::dQ:
       case Tensor::dK:
-      case Tensor::dV: result.operands += allocation.bytes(); break;
-      default: result.extra += allocation.bytes();
+      case Tensor::dV: result.operands += allocation.memory(); break;
+      default: result.extra += allocation.memory();
     }
   }
   return result;

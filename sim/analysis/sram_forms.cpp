@@ -160,7 +160,8 @@ SramForm flash3(const Problem& p, const Tiling& t) {
     tally.product(meets, S, Q, K);
     tally.pass(P * meets, none);
     tally.product(meets, O, P, K);
-    tally.pass(t.q_tile_each(p.d).bytes(out_bytes) * t.consumers, TileShape{i.size(), p.d}.bytes(out_bytes));
+    if (!t.o_from_registers)
+      tally.pass(t.q_tile_each(p.d).bytes(out_bytes) * t.consumers, TileShape{i.size(), p.d}.bytes(out_bytes));
   }
   return tally.of_heads(p.heads_total());
 }

@@ -27,6 +27,7 @@ constexpr double softmax_pace = 0.71;  // of the exponential unit's rate: what o
 // cycle then (kernels/flash3/NOTES.md), which for the 240 of a softmax would make it 0.43.
 constexpr double softmax_pace_beside = 0.40;
 constexpr double handover = 136;       // from a warpgroup's step to its next, by barrier or vote: mean of nine phases
+constexpr double sector_store = 2;     // for 32 bytes of O from registers: both consumers' 2048 took 4200 (d 256)
 constexpr double raise_latency = 670;  // of a first maximum (800 at d 256), beyond its comparisons
 
 constexpr double launch_cycles = 1000;  // of every launch, before its first block begins and after its last is done

@@ -159,7 +159,8 @@ void run(const Arguments& a) {
                  !r.closed_form ? "none"
                  : equal        ? "equal"
                                 : "DIFFERS",
-                 human(allocation.bytes())});
+                 allocation.place_of == Tensor::none ? human(allocation.bytes())
+                                                     : fmt::format("that of {}", name_of(allocation.place_of))});
   }
   fmt::print("\n{}", tensors.text());
   if (a.sram) print_sram(entries.front());

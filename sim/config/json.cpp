@@ -25,13 +25,15 @@ nlohmann::ordered_json to_json(const Tiling& t) {
           {"depth", t.depth},
           {"row_by_row", t.row_by_row},
           {"rebuilds_p", t.rebuilds_p},
+          {"in_place", t.in_place},
           {"leaves_result", t.leaves_result},
           {"copies_lse", t.copies_lse},
           {"in_sections", t.in_sections},
           {"skips_apart", t.skips_apart},
           {"lazy_factor", t.lazy_factor},
           {"short_last", t.short_last},
-          {"whole_boxes", t.whole_boxes}};
+          {"whole_boxes", t.whole_boxes},
+          {"o_from_registers", t.o_from_registers}};
 }
 
 }  // namespace fa

@@ -51,7 +51,8 @@ struct Tiling {
   int depth = 0;     // naive: numbers of a product's sum that SRAM holds at a time; 0: a whole tile
   bool row_by_row = false;  // naive: a block of softmax takes row after row, each padded to one of `row_lengths`
   bool rebuilds_p =
-      false;  // naive's backward: P is made again from Q, K and LSE, which the forward leaves in its place
+      false;              // naive's backward: P is made again from Q, K and LSE, which the forward leaves in its place
+  bool in_place = false;  // naive: P takes the place of S in HBM, and dS that of dP
   // flash1: a Q tile's last pass leaves O and LSE (or dQ) as others want them, and nothing of what travels.
   bool leaves_result = false;
   bool skips_apart = false;  // flash3: a consumer passes over K, V tiles that its own rows do not see
@@ -59,8 +60,9 @@ struct Tiling {
       false;  // flash3: a row's m stays until a score passes it: a factor for the first tile, seldom later
   bool short_last = false;  // flash3: without a mask, tiles of Q with fewer rows come last of all heads
   bool whole_boxes =
-      false;                // flash3: the copy engine (TMA) moves whole tiles; what is outside Q, K, V crosses as zeros
-  bool copies_lse = false;  // flash2's backward: LSE is copied beside D, and both are padded to whole tiles of rows
+      false;  // flash3: the copy engine (TMA) moves whole tiles; what is outside Q, K, V crosses as zeros
+  bool o_from_registers = false;  // flash3: O goes from registers to HBM, not through SRAM
+  bool copies_lse = false;   // flash2's backward: LSE is copied beside D, and both are padded to whole tiles of rows
   bool in_sections = false;  // flash2's backward: under a causal mask heads come in sections (sections.h)
 
   friend constexpr bool operator==(const Tiling&, const Tiling&) = default;
@@ -184,7 +186,13 @@ struct Tiling {
 
 // The products of naive attention, and its softmax.
 constexpr Tiling naive_tiling(int d) {
-  return {.rows_q = 128, .rows_kv = 128, .kernel_d = d, .depth = 64, .row_by_row = true, .rebuilds_p = true};
+  return {.rows_q = 128,
+          .rows_kv = 128,
+          .kernel_d = d,
+          .depth = 64,
+          .row_by_row = true,
+          .rebuilds_p = true,
+          .in_place = true};
 }
 // FA-1, forward and backward: short Q tiles as released in 2022; K, V tiles that leave a 64 KB SRAM (sm_75) room.
 // The backward pass reads O in every pass, as Algorithm 4 does.
@@ -262,7 +270,8 @@ constexpr Tiling flash3_fp8_tiling(int d) {
           .skips_apart = true,
           .lazy_factor = true,
           .short_last = true,
-          .whole_boxes = true};
+          .whole_boxes = true,
+          .o_from_registers = true};
 }
 
 // A tiling that has a name. `d` = 0 stands for every head dimension, and no `pass` for both.

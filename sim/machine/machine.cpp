@@ -13,8 +13,8 @@ namespace fa {
 Machine::Machine(Run& run, bool record_values, std::int64_t stop_after)
     : run_(run), record_values_(record_values), stop_after_(stop_after) {}
 
-HbmTensor Machine::hbm(Tensor id, Head heads, int rows, int cols, Element element) {
-  run_.allocations.push_back({id, heads, rows, cols, size_of(element)});
+HbmTensor Machine::hbm(Tensor id, Head heads, int rows, int cols, Element element, Tensor place_of) {
+  run_.allocations.push_back({id, heads, rows, cols, size_of(element), place_of});
   HbmTensor tensor(id, heads, rows, cols, element);
   if (computes()) tensor.allocate_values();
   return tensor;

@@ -68,7 +68,7 @@ class Machine {
   const Hardware& hardware() const { return run_.hardware; }
 
   // Reserves a tensor in HBM; counts towards the footprint.
-  HbmTensor hbm(Tensor id, Head heads, int rows, int cols, Element element);
+  HbmTensor hbm(Tensor id, Head heads, int rows, int cols, Element element, Tensor place_of = Tensor::none);
   // Counts a tensor that an earlier program has left in HBM.
   void keep(const HbmTensor& tensor);
 

@@ -277,12 +277,15 @@ std::string to_json(const Run& run) {
                       {"registers_per_sm_bytes", run.hardware.registers_per_sm.count()}};
   json["tokens"] = run.tokens;
   json["allocations"] = Json::array();
-  for (const Allocation& a : run.allocations)
-    json["allocations"].push_back({{"tensor", name_of(a.tensor)},
-                                   {"heads", a.heads},
-                                   {"rows", a.rows},
-                                   {"cols", a.cols},
-                                   {"bytes_each", a.bytes_each}});
+  for (const Allocation& a : run.allocations) {
+    Json allocation{{"tensor", name_of(a.tensor)},
+                    {"heads", a.heads},
+                    {"rows", a.rows},
+                    {"cols", a.cols},
+                    {"bytes_each", a.bytes_each}};
+    if (a.place_of != Tensor::none) allocation["place_of"] = name_of(a.place_of);
+    json["allocations"].push_back(std::move(allocation));
+  }
   json["launches"] = Json::array();
   for (const Launch& launch : run.launches) json["launches"].push_back(to_json(launch));
   json["events"] = Json::array();
@@ -316,13 +319,15 @@ Run run_from_json(std::string_view text, std::string_view source) {
                                    {&Tiling::p_in_sram, "p_in_sram"},
                                    {&Tiling::row_by_row, "row_by_row"},
                                    {&Tiling::rebuilds_p, "rebuilds_p"},
+                                   {&Tiling::in_place, "in_place"},
                                    {&Tiling::leaves_result, "leaves_result"},
                                    {&Tiling::copies_lse, "copies_lse"},
                                    {&Tiling::in_sections, "in_sections"},
                                    {&Tiling::skips_apart, "skips_apart"},
                                    {&Tiling::lazy_factor, "lazy_factor"},
                                    {&Tiling::short_last, "short_last"},
-                                   {&Tiling::whole_boxes, "whole_boxes"}})
+                                   {&Tiling::whole_boxes, "whole_boxes"},
+                                   {&Tiling::o_from_registers, "o_from_registers"}})
     if (tiling.has(name)) run.tiling.*flag = tiling.flag(name);
   const Reader hardware = in.object("hardware");
   run.hardware.id = hardware.text("id");
@@ -332,7 +337,8 @@ Run run_from_json(std::string_view text, std::string_view source) {
   run.tokens = in.texts("tokens");
   for (const Reader& item : in.list("allocations"))
     run.allocations.push_back({item.named("tensor", tensor_named), item.integer("heads", 0, INT64_MAX),
-                               item.small("rows", 0), item.small("cols", 0), item.small("bytes_each", 1, 8)});
+                               item.small("rows", 0), item.small("cols", 0), item.small("bytes_each", 1, 8),
+                               item.has("place_of") ? item.named("place_of", tensor_named) : Tensor::none});
   for (const Reader& item : in.list("launches")) run.launches.push_back(launch_from(item));
   if (!in.field("values").is_array()) in.fail("needs values to be a list");
   for (const Json& value : in.field("values")) run.values.push_back(in.real(value));

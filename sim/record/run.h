@@ -74,10 +74,12 @@ struct Allocation {
   std::int64_t heads = 0;  // batch × heads
   int rows = 0, cols = 0;
   int bytes_each = 0;
+  Tensor place_of = Tensor::none;  // written over this tensor, of the same shape: no memory of its own
 
   friend bool operator==(const Allocation&, const Allocation&) = default;
 
   Bytes bytes() const { return Bytes(heads) * rows * cols * bytes_each; }
+  Bytes memory() const { return place_of == Tensor::none ? bytes() : Bytes(0); }
 };
 
 // The error of one result against attention in double on the same rounded inputs.

@@ -51,8 +51,10 @@ inline Tiling any_tiling(Random& random, int smallest = 1) {
   for (bool Tiling::*option :
        {&Tiling::row_by_row, &Tiling::rebuilds_p, &Tiling::leaves_result, &Tiling::copies_lse, &Tiling::skips_apart})
     t.*option = random.chance(0.5);
-  t.in_sections = t.copies_lse;  // the same kernel's
-  t.short_last = t.skips_apart;
+  // The same kernels'.
+  t.in_sections = t.copies_lse;
+  t.short_last = t.o_from_registers = t.skips_apart;
+  t.in_place = t.rebuilds_p;
   return t;
 }
 

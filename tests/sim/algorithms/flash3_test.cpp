@@ -24,6 +24,7 @@ Tiling any_roles(Random& random) {
   t.p_in_sram = random.chance(0.3);
   t.skips_apart = random.chance(0.3);
   t.lazy_factor = random.chance(0.3);
+  t.o_from_registers = random.chance(0.3);
   return t;
 }
 

@@ -17,6 +17,12 @@ TEST_CASE("beside Q, K, V and O, naive keeps S and P: n² numbers each") {
   CHECK(extra("naive", 1000) == Bytes(2 * 1000 * 1000 * 2));
 }
 
+TEST_CASE("our naive kernel lets P take the place of S, and keeps LSE for the backward") {
+  const Problem p{.n_q = 1000, .n_kv = 1000, .d = 64};
+  CHECK(footprint(run(program_named("naive"), p, naive_tiling(64), tests::gpu())).extra ==
+        Bytes(1000 * 1000 * 2 + 1000 * 4));
+}
+
 TEST_CASE("beside Q, K, V and O, flash keeps n numbers: LSE, or m and l") {
   CHECK(extra("flash2", 1000) == Bytes(1000 * 4));
   CHECK(extra("flash1", 1000) == Bytes(2 * 1000 * 4));

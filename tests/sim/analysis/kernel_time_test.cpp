@@ -1,12 +1,11 @@
 // Active cycles of our own CUDA kernels, as recorded on an H200, against the time model.
 
 #include <cmath>
-#include <filesystem>
 #include <map>
 
 #include "sim/analysis/measured.h"
 #include "tests/catch.h"
-#include "tests/support/sim.h"
+#include "tests/support/recordings.h"
 
 using namespace fa;
 
@@ -26,25 +25,17 @@ bool is_small(const Measurement& m) {
   return m.kernel == "flash3_fp8" || std::int64_t{p.heads_total()} * p.n_q * p.n_kv <= std::int64_t{16} * 2048 * 2048;
 }
 
-// By kernel and pass, over every file of the H200.
+// By kernel and pass.
 std::map<std::string, Error> errors() {
   std::map<std::string, Error> result;
-  const Hardware h200 = hardware_named("h200");
-  for (const auto& entry : std::filesystem::directory_iterator(FA_SOURCE_DIR "/assets/measurements")) {
-    if (entry.path().filename().string().rfind("h200_", 0) != 0 || entry.path().extension() != ".json") continue;
-    for (const Measurement& m : read_measurements(entry.path().string()).measurements) {
-      const auto measured = m.counter("sm__cycles_active.avg");
-      if (!measured || !is_small(m)) continue;
-      const Program& program = program_named(m.program);
-      const Pass pass = *pass_named(m.pass);
-      const Run record =
-          run(program, m.problem, tiling_of(m, program, pass, h200), h200, {.detail = Detail::kinds, .pass = pass});
-      const double error = 100 * std::fabs(model_time(record).active() / *measured - 1);
-      Error& of = result[m.kernel + " " + m.pass];
-      ++of.rows;
-      of.sum += error;
-      if (error > of.worst) of.worst = error, of.of_worst = describe(m.problem);
-    }
+  for (const Measurement& m : tests::recorded()) {
+    const auto measured = m.counter("sm__cycles_active.avg");
+    if (!measured || !is_small(m)) continue;
+    const double error = 100 * std::fabs(model_time(tests::simulated(m, Detail::kinds)).active() / *measured - 1);
+    Error& of = result[m.kernel + " " + m.pass];
+    ++of.rows;
+    of.sum += error;
+    if (error > of.worst) of.worst = error, of.of_worst = describe(m.problem);
   }
   return result;
 }
@@ -57,9 +48,10 @@ TEST_CASE("our kernels' active cycles on an H200, as the time model has them, by
     const char* kernel;
     double mean, worst;
   } const limits[] = {
-      {"naive forward", 3, 8},       {"naive backward", 4, 9.5},      {"flash1 forward", 3.5, 7},
-      {"flash1 backward", 3.5, 7.5}, {"flash2 forward", 2.5, 7},      {"flash2 backward", 3, 7.5},
-      {"flash3 forward", 3.5, 7},    {"flash3_fp8 forward", 4.5, 10},
+      {"naive forward", 3, 6.5},      {"naive backward", 3.5, 9},  {"flash1 forward", 3, 6},
+      {"flash1 backward", 3.5, 9},  // at L2's edge, where the hardware's own DRAM traffic is 73 MB one day and 167 another
+      {"flash2 forward", 2.5, 6.5},   {"flash2 backward", 2.5, 5}, {"flash3 forward", 3, 7},
+      {"flash3_fp8 forward", 3, 7.5},
   };
   const std::map<std::string, Error> found = errors();
   double sum = 0;

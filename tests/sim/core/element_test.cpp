@@ -53,10 +53,9 @@ TEST_CASE("e4m3 rounds to the nearest of all its numbers, and saturates at 448")
 }
 
 TEST_CASE("bf16 keeps the upper half of a float, rounded to nearest even") {
-  std::vector<double> values;
-  for (double x : magnitudes(3, 7, 3, false)) values.push_back(x);
-  values.erase(values.begin(), values.begin() + 128);  // bf16 has more exponents: drop these subnormals
-  rounds_to_nearest(Element::bf16, values);
+  const std::vector<double> values = magnitudes(3, 7, 3, false);
+  // bf16 has more exponents: without these subnormals.
+  rounds_to_nearest(Element::bf16, {values.begin() + 128, values.end()});
 }
 
 TEST_CASE("fp16 overflows to infinity at 65520 and not before") {
