@@ -51,6 +51,8 @@ void check_flash2(Pass pass, const std::vector<Recorded>& rows) {
 double read_wavefronts_limit(const Measurement& m) {
   if (m.program == "flash1" && m.pass == "forward") return 8;  // it reads sums of rows more than once
   if (m.kernel == "flash3_fp8") return 11;                     // three warps turn V around beside wgmma
+  // One partner's sums of dQ leave through the L1 while the other reads: without either there are no conflicts (flash2's
+  // NOTES.md).
   if (m.kernel == "flash2" && m.pass == "backward" && m.problem.d > 128) return 5;
   return 2;
 }
