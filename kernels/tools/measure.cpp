@@ -180,8 +180,14 @@ int measure(const Options& options) {
     if (!file.measurements.empty()) write_measurements(file, path);
   }
   if (file.measurements.empty()) throw std::runtime_error(refusal);
-  fmt::print("{} measurements of {} problems on {} in {}\n", file.measurements.size(), problems.size(), device.name,
-             path);
+  // A counter that comes back as no number is left out of the file: said here, or nobody would notice.
+  const auto fewer = [](const Measurement& a, const Measurement& b) { return a.counters.size() < b.counters.size(); };
+  const Measurement& fewest = *std::min_element(file.measurements.begin(), file.measurements.end(), fewer);
+  for (const std::string_view metric : counted_metrics)
+    if (!fewest.counter(metric))
+      fmt::print(stderr, "  no number came back for {} of {} {}\n", metric, fewest.kernel, fewest.pass);
+  fmt::print("{} measurements of {} problems on {}, at least {} of {} counters in each: {}\n", file.measurements.size(),
+             problems.size(), device.name, fewest.counters.size(), counted_metrics.size(), path);
   return 0;
 }
 
