@@ -92,6 +92,21 @@ TEST_CASE("every program, step and size can be drawn", "[viz][picture]") {
     }
 }
 
+TEST_CASE("what was asked for stays, also beyond the ends of the sliders", "[viz][picture]") {
+  if (!can_draw()) return;
+  Start start;
+  start.specs.program = "flash2";
+  start.specs.problem = {.heads = 12, .kv_heads = 12, .n_q = 300, .n_kv = 300, .d = 4};
+  start.specs.tiling = {.rows_q = 64, .rows_kv = 320};
+  start.whole_run_n = 1 << 17;
+  const Start asked = start;
+  App app(std::move(start));
+  Headless headless(width, height, 1);
+  headless.run(app, 3);
+  CHECK(app.now().specs == asked.specs);
+  CHECK(app.now().whole_run_n == asked.whole_run_n);
+}
+
 TEST_CASE("keys step, play, jump and open the help", "[viz][picture]") {
   if (!can_draw()) return;
   App app(default_start());

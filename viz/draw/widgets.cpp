@@ -78,6 +78,8 @@ std::optional<int> slider(const Ui& ui, const char* id, Box box, int value, int 
   } else if (touched.hovered && ImGui::GetIO().MouseWheel != 0) {
     const int notch = ImGui::GetIO().MouseWheel > 0 ? 1 : -1;
     wanted = look.log ? (notch > 0 ? value * 2 : value / 2) : value + notch;
+  } else {
+    return std::nullopt;  // a value from the command line or a scene may lie beyond the slider's ends, and stays
   }
   wanted = std::clamp(wanted, least, most);
   return wanted == value ? std::nullopt : std::optional<int>(wanted);
