@@ -155,6 +155,22 @@ TEST_CASE("S and P grow in HBM under naive, and never exist there under flash2",
   CHECK(written(flash.tiles(flash.outline.events()), Tensor::S) == -1);
 }
 
+TEST_CASE("where P takes the place of S, both are one rectangle", "[viz]") {
+  Problem problem;
+  problem.n_q = problem.n_kv = 40;
+  problem.d = 8;
+  const Staged s =
+      staged("naive", problem, {.rows_q = 16, .rows_kv = 16, .in_place = true}, random_operands(problem, 7));
+  const TileScene scene = s.tiles(s.outline.events());
+  std::vector<std::string> names;
+  for (const HbmBlock& block : scene.hbm) names.push_back(block.name());
+  CHECK(names == std::vector<std::string>{"Q", "K", "V", "S, P", "O"});
+  std::int64_t numbers = 0;
+  for (const Rect& rect : scene.hbm[3].written)
+    numbers += static_cast<std::int64_t>(rect.rows.size()) * rect.cols.size();
+  CHECK(numbers == 2 * 40 * 40);
+}
+
 TEST_CASE("the counters on screen are those of the replay, at every step and for every program", "[viz]") {
   for (const Program& program : programs) {
     const Staged s = random_run(std::string(program.name));

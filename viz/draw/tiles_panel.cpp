@@ -93,7 +93,7 @@ void draw_flight(const Ui& ui, const TileScene& s, const std::vector<Box>& hbm_p
   const Box slot = slots.places[static_cast<std::size_t>(s.transfer->slot)];
   Box hbm{};
   for (std::size_t i = 0; i < s.hbm.size(); ++i)
-    if (s.hbm[i].tensor == s.transfer->tensor) hbm = hbm_places[i];
+    if (s.hbm[i].holds(s.transfer->tensor)) hbm = hbm_places[i];
   const Box from = s.transfer->to_chip ? hbm : slot, to = s.transfer->to_chip ? slot : hbm;
   const auto a = static_cast<float>(eased(ui.screen.motion));
   const float x = from.x + from.w / 2 + (to.x + to.w / 2 - from.x - from.w / 2) * a,

@@ -168,7 +168,15 @@ std::vector<Rows> finished(const Run& run, Head head, std::int64_t step) {
 }
 
 void put_hbm(TileScene& scene, const Run& run, std::int64_t step, const Event* event) {
+  const auto at = [&](Tensor tensor) {
+    return std::find_if(scene.hbm.begin(), scene.hbm.end(), [&](const HbmBlock& block) { return block.holds(tensor); });
+  };
   for (const Allocation& allocation : run.allocations) {
+    if (const auto taken = at(allocation.place_of); taken != scene.hbm.end()) {
+      taken->later = allocation.tensor;
+      if (event && event->tensor == allocation.tensor) taken->moving = {event->rows, event->cols};
+      continue;
+    }
     HbmBlock block;
     block.tensor = allocation.tensor;
     block.rows = allocation.rows;
@@ -181,14 +189,14 @@ void put_hbm(TileScene& scene, const Run& run, std::int64_t step, const Event* e
   for (std::int64_t k = 0; k < step; ++k) {
     const Event& stored = run.events[static_cast<std::size_t>(k)];
     if (stored.op != Op::store || stored.head != scene.head) continue;
-    for (HbmBlock& block : scene.hbm)
-      if (block.tensor == stored.tensor) block.written.push_back({stored.rows, stored.cols});
+    if (const auto block = at(stored.tensor); block != scene.hbm.end())
+      block->written.push_back({stored.rows, stored.cols});
   }
 }
 
 std::string caption(const TileScene& scene) {
   for (const HbmBlock& block : scene.hbm)
-    if (block.tensor == Tensor::S) return "S and P go to HBM and come back";
+    if (block.holds(Tensor::S)) return "S and P go to HBM and come back";
   const auto skipped = std::count_if(scene.tiles.begin(), scene.tiles.end(),
                                      [](const ScoreTile& tile) { return tile.state == TileState::skipped; });
   return fmt::format("S never exists in HBM: one tile of {} at a time",
@@ -196,6 +204,10 @@ std::string caption(const TileScene& scene) {
 }
 
 }  // namespace
+
+std::string HbmBlock::name() const {
+  return later == Tensor::none ? std::string(name_of(tensor)) : fmt::format("{}, {}", name_of(tensor), name_of(later));
+}
 
 TileScene tile_scene(const Run& run, const Outline& outline, const State& state) {
   TileScene scene;

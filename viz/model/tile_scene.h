@@ -54,11 +54,15 @@ struct Rect {
 // One head of a tensor in HBM, to scale.
 struct HbmBlock {
   Tensor tensor = Tensor::none;
+  Tensor later = Tensor::none;  // what takes its place: P that of S, in our own kernel
   int rows = 0, cols = 0;
   Bytes bytes;
   bool operand = false;       // there from the beginning
   std::vector<Rect> written;  // else: what has been stored
   Rect moving;                // by the event just done
+
+  bool holds(Tensor t) const { return t != Tensor::none && (t == tensor || t == later); }
+  std::string name() const;  // "S", or "S, P"
 };
 
 // What the event just done has moved between HBM and the chip.
