@@ -6,12 +6,12 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "sim/sim.h"
+
 namespace fa::kernels {
 namespace {
 
 using Special = Case::Special;
-
-constexpr double lse_tolerance = 1e-3;  // of max(1, |LSE|)
 
 Operands make_operands(const Case& c, std::uint64_t seed) {
   // The official suites' overflow test: q · 5, k and v · 3.

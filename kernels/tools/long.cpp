@@ -20,7 +20,6 @@ namespace fa::kernels {
 namespace {
 
 constexpr int rows_at_once = 64, places = 6;
-constexpr double lse_tolerance = 1e-3;  // of max(1, |LSE|)
 
 // The operands of a forward pass, and no others.
 struct Forward {

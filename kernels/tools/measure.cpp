@@ -86,9 +86,9 @@ void leave_out_too_large(std::vector<Kernel>& list, const Problem& problem) {
   });
 }
 
-// Each kernel in passes of its own (metrics.h); only the one with the flush is of all of them, a range for each.
-std::vector<Measurement> measure_together(Profiler& profiler, const Caches& caches, const std::vector<Kernel>& list,
-                                          const Args& args) {
+// Each kernel in passes of its own (metrics.h), but for the one pass with the flush: a range for each, and the flush alone.
+std::vector<Measurement> measure_all(Profiler& profiler, const Caches& caches, const std::vector<Kernel>& list,
+                                     const Args& args) {
   const auto prepare = [&] { caches.make_cold(); };
   const auto flush = [&] { caches.read_other_memory(); };
   std::vector<Measurement> measurements;
@@ -174,7 +174,7 @@ int measure(const Options& options) {
       return ms > longest_launch_ms;
     });
     if (list.empty()) continue;
-    for (Measurement& m : measure_together(profiler, caches, list, args)) file.measurements.push_back(std::move(m));
+    for (Measurement& m : measure_all(profiler, caches, list, args)) file.measurements.push_back(std::move(m));
     // After every problem: a run that is cut short has measured something, and the file is whole.
     file.clocks = fmt::format("before: {}; after: {}", clocks_before, clocks_text());
     if (!file.measurements.empty()) write_measurements(file, path);

@@ -49,15 +49,4 @@ Tiling default_tiling(const Program& program, const Problem& problem, const Hard
   return square_tiling(problem.d);
 }
 
-Tiling tiling_of(const Measurement& m, const Program& program, Pass pass, const Hardware& hardware) {
-  if (const auto kernel = kernel_tiling(m.kernel, program.name, pass, m.kernel_d, m.tiling.rows_q, m.tiling.rows_kv))
-    return *kernel;
-  Tiling tiling = default_tiling(program, m.problem, hardware, pass);
-  tiling.rows_q = m.tiling.rows_q;
-  tiling.rows_kv = m.tiling.rows_kv;
-  tiling.fp32_temporaries = m.tiling.fp32_temporaries;
-  tiling.kernel_d = m.kernel_d;
-  return tiling;
-}
-
 }  // namespace fa

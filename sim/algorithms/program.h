@@ -7,7 +7,6 @@
 #include "sim/config/hardware.h"
 #include "sim/config/tiling.h"
 #include "sim/machine/machine.h"
-#include "sim/record/measurement.h"
 
 namespace fa {
 
@@ -60,9 +59,5 @@ const Program& program_named(std::string_view name);
 // for the rest.
 Tiling default_tiling(const Program& program, const Problem& problem, const Hardware& hardware,
                       Pass pass = Pass::forward);
-
-// The tiling of the kernel that was measured: one of those that this repository compiles, or else the program's own with
-// the measured tiles.
-Tiling tiling_of(const Measurement& measurement, const Program& program, Pass pass, const Hardware& hardware);
 
 }  // namespace fa

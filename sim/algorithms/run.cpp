@@ -237,4 +237,26 @@ Accuracy accuracy(const Executed& executed, const Truth& truth) {
   return result;
 }
 
+namespace {
+
+Tiling tiling_of(const Measurement& m, const Program& program, Pass pass, const Hardware& hardware) {
+  if (const auto kernel = kernel_tiling(m.kernel, program.name, pass, m.kernel_d, m.tiling.rows_q, m.tiling.rows_kv))
+    return *kernel;
+  Tiling tiling = default_tiling(program, m.problem, hardware, pass);
+  tiling.rows_q = m.tiling.rows_q;
+  tiling.rows_kv = m.tiling.rows_kv;
+  tiling.fp32_temporaries = m.tiling.fp32_temporaries;
+  tiling.kernel_d = m.kernel_d;
+  return tiling;
+}
+
+}  // namespace
+
+Run run_of(const Measurement& m, const Hardware& hardware, Detail detail) {
+  const Program& program = program_named(m.program);
+  const auto pass = pass_named(m.pass);
+  if (!pass) throw InputError(fmt::format("pass {} is not known", m.pass));
+  return run(program, m.problem, tiling_of(m, program, *pass, hardware), hardware, {.detail = detail, .pass = *pass});
+}
+
 }  // namespace fa

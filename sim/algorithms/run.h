@@ -7,6 +7,7 @@
 #include "sim/algorithms/program.h"
 #include "sim/algorithms/quantise.h"
 #include "sim/algorithms/reference.h"
+#include "sim/record/measurement.h"
 #include "sim/record/operands.h"
 #include "sim/record/run.h"
 #include "sim/record/state.h"
@@ -33,6 +34,11 @@ Executed execute(const Program& program, const Problem& problem, const Tiling& t
 
 Run run(const Program& program, const Problem& problem, const Tiling& tiling, const Hardware& hardware,
         const RunOptions& options = {}, const Operands* operands = nullptr);
+
+// The run that a measurement is compared with: its program, problem and pass, with the tiling of the kernel that was
+// measured, which is one of those that this repository compiles, or else the program's own with the measured tiles.
+// Throws InputError for a program or pass that is not known, SpecError for a tile that does not fit.
+Run run_of(const Measurement& measurement, const Hardware& hardware, Detail detail);
 
 // The machine after the first `steps` events: what replay(run, steps) must equal.
 State run_until(std::int64_t steps, const Program& program, const Problem& problem, const Tiling& tiling,

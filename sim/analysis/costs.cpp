@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "sim/analysis/sectors.h"
 #include "sim/analysis/timeline_constants.h"
 #include "sim/core/error.h"
 
@@ -34,7 +35,7 @@ void require_rates(const Hardware& h, Element element) {
 // ---- Memory ----
 
 namespace {
-constexpr std::int64_t sector = 32, line = 128;  // bytes
+constexpr std::int64_t line = 128;  // bytes
 }
 
 MemoryRates::MemoryRates(const Run& run, const Launch& launch, const DramTraffic::OfLaunch* dram,
@@ -44,7 +45,8 @@ MemoryRates::MemoryRates(const Run& run, const Launch& launch, const DramTraffic
       dram_bytes_per_clk_(run.hardware.dram_gb_per_s / run.hardware.boost_clock_ghz / sms * dram_efficiency) {
   for (const Allocation& tensor : run.allocations) {
     const auto at = static_cast<std::size_t>(index_of(tensor.tensor));
-    if (tensor.cols > 1) row_bytes_[at] = ceil_div(std::int64_t{tensor.cols} * tensor.bytes_each, sector) * sector;
+    if (tensor.cols > 1)
+      row_bytes_[at] = ceil_div(std::int64_t{tensor.cols} * tensor.bytes_each, sector_bytes) * sector_bytes;
     const Bytes requested = launch.counts[tensor.tensor].read;
     if (requested > Bytes(0)) dram_share_[at] = std::min(1.0, (dram ? dram->read_of[at] : tensor.bytes()) / requested);
   }
@@ -61,7 +63,7 @@ double MemoryRates::lines(const Event& event) const {
   const auto rows = static_cast<double>(event.rows.size());
   if (row == 0 || rows < 1) return bytes / line;
   const double piece = bytes / rows;
-  return rows * (row % line == 0 ? std::ceil(piece / line) : (piece + line - sector) / line);
+  return rows * (row % line == 0 ? std::ceil(piece / line) : (piece + line - sector_bytes) / line);
 }
 
 double MemoryRates::dram_cycles(const Event& event) const {
@@ -82,6 +84,7 @@ RoleCosts::RoleCosts(const Run& run, const Launch& launch, const DramTraffic::Of
       element_(run.problem.element),
       lazy_(run.tiling.lazy_factor),
       eight_bits_(lazy_ && element_ == Element::e4m3),
+      o_from_registers_(run.tiling.o_from_registers),
       scores_(static_cast<double>(run.tiling.rows_each()) * run.tiling.rows_kv),
       tensor_flops_per_clk_(tensor_peak(run.hardware, run.problem.element)),
       memory_(run, launch, dram, time::dram_efficiency, std::numeric_limits<double>::infinity(), sms) {}
@@ -101,7 +104,7 @@ Cost RoleCosts::of(const Event& event) const {
     case Op::reduce: {
       const auto bytes = static_cast<double>(event.hbm.count());
       // From registers, by the warps themselves: of each row a sector at once, and those go one by one.
-      if (eight_bits_) return {Unit::store, bytes / sector * time::sector_store};
+      if (o_from_registers_) return {Unit::store, bytes / sector_bytes * time::sector_store};
       return {Unit::store, bytes / hardware_.l2_bytes_per_clk, bytes > 0 ? time::store_latency : 0, true};
     }
     case Op::start:
@@ -152,13 +155,19 @@ Cost RoleCosts::eight_bit_vector(const Event& event) const {
       cost.pace_beside = time::softmax_pace_beside;
       cost.latency = time::handover;  // the vote whether m must rise
       break;
-    case Op::convert: return {Unit::vector, 0, time::handover};  // P, and then until P V may start
+    case Op::convert:
+      // P, and then until P V may start; of O, what is plain.
+      if (launch_.buffers[static_cast<std::size_t>(event.to)].level == Level::registers)
+        return {Unit::vector, 0, time::handover};
+      break;
     case Op::rescale:
       cost.cycles = numbers(event.to) / hardware_.fp32_fma_per_clk;
       cost.latency = time::handover;  // until the next scores start
       break;
     case Op::transpose: cost.cycles = numbers(event.to) / 4 / alu; break;
-    case Op::normalise: cost.cycles += numbers(event.to) / alu; break;  // and O packed, to be stored
+    case Op::normalise:
+      if (o_from_registers_) cost.cycles += numbers(event.to) / alu;  // and O packed, to be stored
+      break;
     default: break;
   }
   return cost;

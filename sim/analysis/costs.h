@@ -83,7 +83,8 @@ class RoleCosts {
   Element element_;
   bool lazy_;
   bool eight_bits_;  // our kernel in 8 bits, which takes no maximum of most tiles
-  double scores_;    // of a consumer's tile
+  bool o_from_registers_;
+  double scores_;  // of a consumer's tile
   double tensor_flops_per_clk_;
   MemoryRates memory_;
 };

@@ -92,8 +92,7 @@ std::vector<Comparison> compare_measured(const Measurement& m, const Run& run, c
     compare("dram_write_bytes", true, number(dram->written), dram_writes(m));
   }
   if (run.detail >= Detail::kinds) {
-    SramTraffic sram;
-    for (const SramTraffic& launch : sram_traffic(run)) sram += launch;
+    const SramTraffic sram = total_sram_traffic(run);
     compare("sram_read_bytes", false, number(sram.operands.bytes + sram.loaded.bytes), sram_reads(m));
     compare("sram_store_bytes", false, number(sram.stored.bytes), sram_stores(m));
     compare("sram_read_wavefronts", true, sram.operands.wavefronts + sram.loaded.wavefronts, sram_read_wavefronts(m));

@@ -6,10 +6,12 @@
 namespace fa {
 namespace {
 
-constexpr std::int64_t sector = 32, panel = 128;  // bytes
-constexpr int lanes = 32;                         // of a warp: so many rows' statistics at once
+constexpr std::int64_t panel = 128;  // bytes
+constexpr int lanes = 32;            // of a warp: so many rows' statistics at once
 
-std::int64_t covered(std::int64_t begin, std::int64_t end) { return ceil_div(end, sector) - begin / sector; }
+std::int64_t covered(std::int64_t begin, std::int64_t end) {
+  return ceil_div(end, sector_bytes) - begin / sector_bytes;
+}
 
 // Sectors of tiles of statistics, numbers of one head that begin at byte `head_begin`.
 std::int64_t of_column(const Access& access, std::int64_t head_begin, int bytes_each) {
@@ -69,7 +71,7 @@ Sectors sectors(const Run& run) {
             tensor.cols == 1 ? of_column(access, head_begin, tensor.bytes_each) : of_rows(access, tensor.bytes_each);
         (access.op == Op::load    ? result.read
          : access.op == Op::store ? result.written
-                                  : result.reduced) += Bytes(count * sector);
+                                  : result.reduced) += Bytes(count * sector_bytes);
       }
     }
   return result;

@@ -12,6 +12,8 @@
 
 namespace fa {
 
+inline constexpr std::int64_t sector_bytes = 32;
+
 struct Sectors {
   Bytes read, written, reduced;
 };

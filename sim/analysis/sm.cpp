@@ -115,6 +115,7 @@ bool Sm::partners() const {
 
 // Between two products, a compiler mixes the instructions of the steps: exponentials run under the rest.
 std::vector<Cost> Sm::costs_of(std::span<const Event> events, const std::vector<int>& group) const {
+  const bool in_turns = partners();
   std::vector<Cost> costs;
   std::vector<int> visits(static_cast<std::size_t>(groups_), 0);
   for (std::size_t k = 0; k < events.size(); ++k) {
@@ -135,7 +136,7 @@ std::vector<Cost> Sm::costs_of(std::span<const Event> events, const std::vector<
       for (std::size_t i : stretch) issue += costs[i].needs.issue, mufu += costs[i].needs.mufu, own += costs[i].own;
       for (std::size_t i : stretch) {
         costs[i].needs.mufu = mufu * costs[i].needs.issue / issue;
-        costs[i].cycles = std::max(costs[i].own * (partners() ? 1 : std::max(1.0, mufu / own)), costs[i].needs.sram);
+        costs[i].cycles = std::max(costs[i].own * (in_turns ? 1 : std::max(1.0, mufu / own)), costs[i].needs.sram);
       }
       stretch.clear();
     }

@@ -160,6 +160,12 @@ std::vector<SramTraffic> sram_traffic(const Run& run) {
   return result;
 }
 
+SramTraffic total_sram_traffic(const Run& run) {
+  SramTraffic total;
+  for (const SramTraffic& launch : sram_traffic(run)) total += launch;
+  return total;
+}
+
 // ---- Registers ----
 
 namespace {

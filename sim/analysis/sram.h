@@ -59,6 +59,7 @@ class SramPort {
 
 // Of each launch. The run must have events (Detail::kinds or above).
 std::vector<SramTraffic> sram_traffic(const Run& run);
+SramTraffic total_sram_traffic(const Run& run);  // of all launches
 
 // Warps of a block of the launch; where lanes are warpgroups, those of all lanes.
 std::int64_t warps_of(const Launch& launch);

@@ -27,11 +27,7 @@ Hardware hardware_of(const Arguments& a, const MeasurementFile& file) {
 }
 
 MeasuredRows compared(const Measurement& m, const Hardware& hardware) {
-  const Program& program = program_named(m.program);
-  const auto pass = pass_named(m.pass);
-  if (!pass) throw InputError(fmt::format("pass {} is not known", m.pass));
-  const Tiling tiling = tiling_of(m, program, *pass, hardware);
-  const Run run = fa::run(program, m.problem, tiling, hardware, {.detail = Detail::kinds, .pass = *pass});
+  const Run run = run_of(m, hardware, Detail::kinds);
   const auto dram = dram_traffic(run);
   const RunTime time = model_time(run, dram ? &*dram : nullptr);
   return {m, compare_measured(m, run, dram ? &*dram : nullptr, &time), ""};

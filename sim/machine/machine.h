@@ -67,7 +67,7 @@ class Machine {
   Bytes sram_capacity() const { return run_.hardware.sram_per_block; }
   const Hardware& hardware() const { return run_.hardware; }
 
-  // Reserves a tensor in HBM; counts towards the footprint.
+  // Reserves a tensor in HBM; counts towards the footprint, unless it takes the place of another.
   HbmTensor hbm(Tensor id, Head heads, int rows, int cols, Element element, Tensor place_of = Tensor::none);
   // Counts a tensor that an earlier program has left in HBM.
   void keep(const HbmTensor& tensor);

@@ -92,7 +92,7 @@ struct TensorError {
   bool exact() const { return max_abs_error <= tolerance; }
 };
 
-inline constexpr double lse_tolerance = 1e-3;
+inline constexpr double lse_tolerance = 1e-3;  // of max(1, |LSE|)
 
 struct Accuracy {
   std::vector<TensorError> tensors;

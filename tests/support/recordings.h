@@ -28,9 +28,7 @@ inline const std::vector<Measurement>& recorded() {
 // With the kernel's own tiling.
 inline Run simulated(const Measurement& m, Detail detail = Detail::totals) {
   static const Hardware h200 = hardware_named("h200");
-  const Program& program = program_named(m.program);
-  const Pass pass = *pass_named(m.pass);
-  return run(program, m.problem, tiling_of(m, program, pass, h200), h200, {.detail = detail, .pass = pass});
+  return run_of(m, h200, detail);
 }
 
 inline std::string describe(const Measurement& m) { return m.kernel + " " + m.pass + ", " + describe(m.problem); }

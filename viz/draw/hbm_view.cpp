@@ -34,8 +34,9 @@ std::vector<Box> draw_hbm(const Ui& ui, const TileScene& s, float x, float top, 
   for (const HbmBlock& block : s.hbm) {
     const Box place{x, top + 28, std::max(2.0f, static_cast<float>(block.cols) * scale),
                     std::max(2.0f, static_cast<float>(block.rows) * scale)};
-    const float wide = ui.paint.width(block.name(), Face::bold, 11.5f);
-    ui.paint.text(place.x + std::max(0.0f, (place.w - wide) / 2), top + 20, block.name(), Face::bold, 11.5f,
+    const std::string name = block.name();
+    const float wide = ui.paint.width(name, Face::bold, 11.5f);
+    ui.paint.text(place.x + std::max(0.0f, (place.w - wide) / 2), top + 20, name, Face::bold, 11.5f,
                   ui.theme.of(block.tensor));
     draw_hbm_block(ui, block, place);
     places.push_back(place);

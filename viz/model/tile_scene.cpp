@@ -174,7 +174,6 @@ void put_hbm(TileScene& scene, const Run& run, std::int64_t step, const Event* e
   for (const Allocation& allocation : run.allocations) {
     if (const auto taken = at(allocation.place_of); taken != scene.hbm.end()) {
       taken->later = allocation.tensor;
-      if (event && event->tensor == allocation.tensor) taken->moving = {event->rows, event->cols};
       continue;
     }
     HbmBlock block;
@@ -183,9 +182,10 @@ void put_hbm(TileScene& scene, const Run& run, std::int64_t step, const Event* e
     block.cols = allocation.cols;
     block.bytes = Bytes(allocation.rows) * allocation.cols * allocation.bytes_each;
     block.operand = allocation.tensor == Tensor::Q || allocation.tensor == Tensor::K || allocation.tensor == Tensor::V;
-    if (event && event->tensor == block.tensor) block.moving = {event->rows, event->cols};
     scene.hbm.push_back(std::move(block));
   }
+  if (event)
+    if (const auto block = at(event->tensor); block != scene.hbm.end()) block->moving = {event->rows, event->cols};
   for (std::int64_t k = 0; k < step; ++k) {
     const Event& stored = run.events[static_cast<std::size_t>(k)];
     if (stored.op != Op::store || stored.head != scene.head) continue;

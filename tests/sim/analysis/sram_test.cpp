@@ -17,12 +17,8 @@ namespace {
 
 SramTraffic traffic_of(std::string_view program, const Problem& p, const Tiling& t, Pass pass = Pass::forward,
                        Detail detail = Detail::kinds) {
-  SramTraffic sum;
   const Hardware big = gpu(Bytes(1 << 30));
-  for (const SramTraffic& launch :
-       sram_traffic(run(program_named(program), p, t, big, {.detail = detail, .pass = pass})))
-    sum += launch;
-  return sum;
+  return total_sram_traffic(run(program_named(program), p, t, big, {.detail = detail, .pass = pass}));
 }
 
 Problem square(int n, int d) { return {.n_q = n, .n_kv = n, .d = d, .element = Element::bf16}; }
@@ -259,19 +255,18 @@ TEST_CASE("in every recording SRAM bytes are the counters', wgmma's wavefronts t
     ++rows;
     INFO(tests::describe(m));
     const Run record = tests::simulated(m, Detail::kinds);
-    const auto counter = [&](std::string_view of) { return m.counter(fmt::format("{}.sum", of)).value(); };
-    double read = counter("sm__sass_data_bytes_mem_shared_op_ldsm") + counter("sm__sass_data_bytes_mem_shared_op_gmma"),
-           stored = counter("sm__sass_data_bytes_mem_shared_op_stsm");
+    const SramTraffic traffic = total_sram_traffic(record);
+    const auto counted = [&](std::string_view op) {
+      return m.counter(fmt::format("sm__sass_data_bytes_mem_shared_op_{}.sum", op)).value();
+    };
+    double read = counted("ldsm") + counted("gmma"), stored = counted("stsm");
     if (m.program == "flash3") {
-      double operands = 0;
-      for (const SramTraffic& launch : sram_traffic(record)) operands += launch.operands.wavefronts;
-      CHECK(operands == Approx(counter("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_gmma")).epsilon(0.002));
+      CHECK(traffic.operands.wavefronts ==
+            Approx(m.counter("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_gmma.sum").value()).epsilon(0.002));
     } else {  // flash3's plain reads and writes tell where the next tile is, which is no traffic of tiles
-      read += counter("sm__sass_data_bytes_mem_shared_op_ld");
-      stored += counter("sm__sass_data_bytes_mem_shared_op_st");
+      read += counted("ld");
+      stored += counted("st");
     }
-    SramTraffic traffic;
-    for (const SramTraffic& launch : sram_traffic(record)) traffic += launch;
     const double limit = bytes_limit(m);
     CHECK(percent_off(traffic.operands.bytes + traffic.loaded.bytes, read) <= limit);
     CHECK(percent_off(traffic.stored.bytes, stored) <= limit);
