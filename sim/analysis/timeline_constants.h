@@ -20,8 +20,8 @@ constexpr double dram_efficiency = 0.60;   // of the datasheet's bandwidth, read
 // is ahead; any number a little above one half gives the same cycles.
 constexpr double first_share = 0.51;
 
-// Our flash3 in 8 bits (kernels/flash3/NOTES_FP8.md). One is fitted, on every other of its 15 rows of 2026-11-30; the others
-// were measured in a loop of nothing else, or by a profile of the kernel.
+// Our flash3 in 8 bits (kernels/flash3/NOTES_FP8.md). One is fitted, on every other of 15 rows recorded before those in assets,
+// with warm instruction caches; the others were measured in a loop of nothing else, or by a profile of the kernel.
 constexpr double softmax_pace = 0.71;  // of the exponential unit's rate: what one warpgroup alone reaches
 // While products run, which use the same registers' ports: the fitted one. A loop of nothing else has 0.2 instructions per
 // cycle then (kernels/flash3/NOTES.md), which for the 240 of a softmax would make it 0.43.
